@@ -114,15 +114,16 @@ class CheckFinding:
 
     @property
     def worst_hit(self) -> Hit:
-        """Return the hit with the figure that the claim states, the first one if it states none."""
+        """Return the hit whose figure the claim states, or the first hit if the claim states none."""
         step, _ = self._worst
         return next((hit for hit in self.hits if hit.entry.step == step), self.hits[0])
 
     @property
     def excess(self) -> float:
-        """Return by which factor, at least 1.0, the worst figure is beyond its limit. 1.0 if there is none.
+        """Return the factor, at least 1.0, by which the worst figure exceeds its limit, or 1.0 without a
+        figure.
 
-        A figure and a limit of which one is 0 give infinity. If both are 0, as for "at least 0", it is 1.0.
+        It is infinite if only one of figure and limit is 0, and 1.0 if both are 0, as for "at least 0".
         """
         _, finding = self._worst
         if finding is None:
@@ -134,7 +135,8 @@ class CheckFinding:
 
     @property
     def _worst(self) -> tuple[int | None, Finding | None]:
-        """Return the figure that is farthest beyond its limit, and its step if other steps have others."""
+        """Return the step and the figure farthest beyond its limit. The step is None if all have that
+        figure."""
         findings = [
             (hit.entry.step, result)
             for hit in self.hits
@@ -175,8 +177,8 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
 
 
 def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFinding]]:
-    """Return lists of findings that differ by direction and slot alone, in the order of their first
-    findings."""
+    """Group findings that differ only in direction and slot, in the order of the first finding of each
+    group."""
     grouped: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
         entry, watchpoint = finding.hits[0].entry, finding.hits[0].watchpoint
@@ -186,14 +188,14 @@ def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFindin
 
 
 def _independent(hits: Iterable[Hit]) -> list[Hit]:
-    """Return the hits without those of views of a tensor that has a hit of the same kind."""
+    """Return the hits, without hits on views of a tensor that has a hit of the same kind."""
     kinds = [(hit, (hit.entry.rank, hit.entry.step, hit.entry.graph, _kind(hit))) for hit in hits]
     named = {(*key, name) for hit, key in kinds for name in (hit.entry.operator, hit.entry.recorded)}
     return [hit for hit, key in kinds if not hit.viewed or (*key, hit.viewed) not in named]
 
 
 def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
-    """Return findings that differ by rank alone as one."""
+    """Merge findings that differ only in their rank."""
     merged: dict[tuple[object, ...], CheckFinding] = {}
     for finding in anomalies:
         entry, hit = finding.hits[0].entry, finding.hits[0]
@@ -206,8 +208,10 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
 
 
 def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = ()) -> list[Claim]:
-    """Return for each kind, ranks and steps the claim about the first tensor, and one that names the others,
-    if any. Modules that stand still as a whole, given the names of all weights, have one claim each, before.
+    """Return the claims about findings, at most two for each combination of kind, ranks and steps.
+
+    The first claim is about the first tensor, the second names the others. Before them, each module whose
+    ``weights`` all stand still has one claim. ``weights`` are the names of all weights.
     """
     groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
@@ -229,7 +233,8 @@ def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = 
 def _whole_modules(
     findings: Sequence[CheckFinding], weights: Collection[str]
 ) -> Iterator[tuple[str, list[CheckFinding]]]:
-    """Yield the outermost modules, "" for the network, all of whose weights have a finding, with these."""
+    """Yield the outermost modules ("" is the network) whose weights all have a finding, with these
+    findings."""
     named = {finding.hits[0].entry.operator: finding for finding in findings}
     covered: set[str] = set()
     paths = {"", *(name[:end] for name in named for end, letter in enumerate(name) if letter == ".")}
@@ -268,7 +273,8 @@ def _kind(hit: Hit) -> str:
 
 
 def _range_kind(function: str, limit: str, limits: Limits) -> str:
-    """Return the kind of a hit on the share of a function's values within a range."""
+    """Return the kind of a hit on the percentage of values in a range, by the activation function and the
+    limit."""
     start, end = limits.get("range_start_inclusive", 0.0), limits.get("range_end_inclusive", 0.0)
     low = _SATURATED.get(function)
     if limit == "range_percentage_lt" and low is not None and max(start - low, 1 - end) < _NEAR:
@@ -289,7 +295,7 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
 
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
-    """Return True if a stronger statement covers every step of this one."""
+    """Return True if stronger hits on the tensor cover every step of the hits of this kind."""
     implying = _IMPLIED.get(kind, ())
     stronger = {hit.entry.step for name in implying for hit in kinds.get(name, ())}
     return {hit.entry.step for hit in hits} <= stronger
@@ -299,7 +305,8 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield the notes about limits that a healthy training exceeds as well, given those hits."""
+    """Yield notes about the hits that a healthy training has as well, such as cancelled terms of a
+    gradient."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
         by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)

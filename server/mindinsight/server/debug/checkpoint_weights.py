@@ -77,8 +77,7 @@ def list_weights(path: Path) -> WeightFile:
 
 
 def locate_values(path: Path, name: str) -> Values:
-    """Return the values of a tensor, to be read by parts, or raise KeyError if the file has no such
-    tensor."""
+    """Return the lazy values of a tensor in a file. Raises KeyError if the file has no such tensor."""
     file = open_weights(path)
     if name not in _by_name(file):
         raise KeyError(name)
@@ -268,7 +267,8 @@ def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[Weig
 def _compare_named(
     files: tuple[WeightFile, WeightFile], first: Weight | None, second: Weight | None
 ) -> WeightDifference:
-    """Return the difference of a tensor that both files have, or one."""
+    """Return the difference of a tensor between two files. ``first`` or ``second`` is None if its file lacks
+    it."""
     if first and second:
         difference = compare_tensor(*files, first, second)
     else:
@@ -364,7 +364,7 @@ def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
 
 
 def _split(file: str) -> tuple[str, str, str]:
-    """Return a file id in three parts: the one that identifies the training, the one with the step, and the
+    """Return a file id in three parts: folders that identify the training, the part with the step, and the
     rest."""
     folders, slash, name = file.rpartition("/")
     parent, outer, last = folders.rpartition("/")
@@ -397,10 +397,10 @@ def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointS
 
 
 def _step(numbers: tuple[int, ...], longest: int) -> int | None:
-    """Return the training step from the numbers in a name (a step, or epoch and step within it), or None for
-    others.
+    """Return the training step from the numbers in a file name, or None if they have no known meaning.
 
-    ``longest`` is the number of steps in an epoch.
+    One number is the step, two are the epoch and the step in it. ``longest`` is the number of steps in an
+    epoch.
     """
     if len(numbers) == 1:
         return numbers[0]
@@ -438,8 +438,8 @@ class TimelineRow:
     whole: float | None = None  # change from the first to the last checkpoint, None if either lacks it
 
     def is_weight(self, names: Collection[str]) -> bool:
-        """Return True if the tensor is floating-point and, judged by the `names` of all tensors, no optimizer
-        state."""
+        """Return True if the tensor is floating-point and, by the `names` of all tensors, no state of an
+        optimizer."""
         return "float" in self.dtype and not is_state(self.name, names)
 
 
@@ -577,7 +577,7 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
 
 
 def _compared(file: WeightFile, other: WeightFile, before: Weight, now: Weight) -> tuple[State, float | None]:
-    """Return the state of a tensor in another file and its change, None if undefined."""
+    """Return how a tensor differs in another file, and its relative change, None if that is undefined."""
     difference = compare_tensor(file, other, before, now)
     if difference.state == "unchanged":
         return "unchanged", 0.0

@@ -69,7 +69,7 @@ class TensorResult:
 
 
 class _Once:
-    """Function that returns the values of a tensor, opened once."""
+    """Function that returns the values of a tensor and opens its file only once."""
 
     def __init__(self, ref: TensorRef) -> None:
         self._ref = ref
@@ -202,7 +202,7 @@ def _examine_batch(batch: Sequence[TensorTask]) -> list[TensorResult]:
 
 
 def _with_known(batch: list[TensorTask], cache: StatisticsCache | None) -> list[TensorTask]:
-    """Return the tasks with the statistics that the cache holds."""
+    """Return the tasks, with cached statistics where the cache has them."""
     if cache is None:
         return batch
     identities = [None if task.entry.ref is None else identify(task.entry.ref) for task in batch]

@@ -62,7 +62,7 @@ Rule: TypeAlias = Callable[[Element], Cause | None]
 
 
 class Span(NamedTuple):
-    """Result of an operator that is nearest to zero, and magnitudes of the sums in it, from its inputs."""
+    """Bounds of an operator's possible results, computed from its inputs."""
 
     result: float  # the possible result nearest to zero
     largest_sum: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
@@ -122,7 +122,7 @@ def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
 
 
 def _gives(reason: str, result: float) -> bool:
-    """Return True if a cause leads to the kind of result, NaN or infinity. Some causes lead to either."""
+    """Return True if a cause explains such a result, NaN or infinity. Some causes explain both."""
     if reason in _EITHER:
         return True
     return math.isinf(result) if reason in _INFINITE else math.isnan(result)
@@ -169,7 +169,7 @@ def _reciprocal(element: Element) -> Cause | None:
 
 
 def _by_zero(top: int, bottom: int) -> Rule:
-    """Return the rule of a division, given the positions of dividend and divisor among the operands."""
+    """Return the rule for a division, given the positions of dividend and divisor among the operands."""
 
     def rule(element: Element) -> Cause | None:
         operands = element.operands
@@ -220,7 +220,8 @@ def _arc(element: Element) -> Cause | None:
 
 
 def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
-    """Return the rule of a function defined from ``low`` to ``high`` and infinite at its ``poles``."""
+    """Return the rule for a function that is defined from ``low`` to ``high`` and infinite at its
+    ``poles``."""
 
     def rule(element: Element) -> Cause | None:
         value = _first(element)
@@ -352,13 +353,12 @@ def _overflow(name: str, element: Element) -> Cause | None:
 
 
 def _greatest(values: Array) -> float:
-    """Return the largest magnitude. The array is not converted, which would copy it."""
+    """Return the largest magnitude in an array, without converting the array, which would copy it."""
     return max(abs(float(values.max())), abs(float(values.min())))
 
 
 def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
-    """Return a function that bounds the result of an elementwise function of the first ``count`` operands, or
-    of all."""
+    """Return a function that bounds an elementwise ``function`` of the first ``count`` operands, or all."""
 
     def reach(element: Element) -> Span | None:
         operands = element.operands[:count]
@@ -380,8 +380,7 @@ def _quotient(left: Any, right: Any) -> Any:
 
 
 def _reduced(element: Element) -> list[Array]:
-    """Return the elements that may go into the output element, one array for each choice of axes that
-    fits."""
+    """Return the elements that may go into the output element: an array for each fitting choice of axes."""
     values, shape, index = element.inputs[0], element.output.shape, element.index
     if not 0 < values.ndim <= _MAX_AXES or not values.size or values.shape == shape:
         return []
@@ -402,7 +401,7 @@ def _reduced(element: Element) -> list[Array]:
 
 
 def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
-    """Return the span of several possible results, or None without one."""
+    """Return the bounds of several possible results, or None if there are none."""
     if not results:
         return None
     cancelling = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
@@ -410,8 +409,10 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return a function that bounds the result of a reduction, given its result and the sum inside for the
-    elements reduced."""
+    """Return a function that bounds a reduction, by its result and the largest sum inside it.
+
+    ``result`` computes the result of the reduced elements, ``inside`` the largest sum on the way.
+    """
 
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
@@ -430,7 +431,7 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return zero, the lower bound of a result, or the sum inside an operator that sums nothing."""
+    """Return 0 as the lower bound of a result, or as the sum inside an operator that sums nothing."""
     return 0.0
 
 

@@ -42,13 +42,13 @@ def is_collective(operator_type: str) -> bool:
 
 
 def gives_all_the_same(operator_type: str) -> bool:
-    """Return True if an operator type returns the same tensor to all ranks, for any inputs."""
+    """Return True if an operator type returns the same tensor on all ranks, whatever the inputs are."""
     name = _canonical(operator_type)
     return name.startswith(_SHARED) and not name.startswith(_SHAPING)
 
 
 def gives_each_its_part(operator_type: str) -> bool:
-    """Return True if an operator type may return different tensors to the ranks, even for equal inputs."""
+    """Return True if an operator type may return different tensors on the ranks, even for equal inputs."""
     name = _canonical(operator_type)
     return name.startswith(_PARTS) or name == "scatter"
 
@@ -194,7 +194,7 @@ class Coverage:
 
     @property
     def _notes(self) -> Iterator[Claim]:
-        """Yield claims about how the search judged, and about what it could not search."""
+        """Yield notes on how the search judged tensors, and on what it could not search."""
         if self.by_statistics:
             values = {"n": self.by_statistics}
             yield Claim("claim.fault.by_statistics", "note", values)
@@ -314,8 +314,10 @@ def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 def missing_place(
     dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """Return the first requested (rank, step) that a dump lacks, or None. A step is missing if no searched
-    rank has it."""
+    """Return the first requested (rank, step) that a dump lacks, or None if it has all.
+
+    A step is missing if none of the searched ranks has it.
+    """
     for rank in ranks or ():
         if rank not in dump.ranks:
             return rank, (steps or (0,))[0]
@@ -440,7 +442,8 @@ def _search_step(
 
 
 def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:
-    """Return the origin, or an unknown one if an operator that was not recorded may have fed it."""
+    """Return the origin, made unknown if an operator that was not recorded may be the source of its
+    values."""
     backward = is_gradient(origin.entry)
     unseen = any(gap.kind == "compiled" or (gap.kind == "backward" and backward) for gap in gaps)
     if origin.kind == "met" and origin.carrier in ("data", "input") and unseen:

@@ -91,9 +91,9 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if operators took the tensor at a position and gave finite results, or harmless masks.
+        """Return True if all operators that received a tensor gave finite results, or masks without effect.
 
-        A mask is harmless if it has no effect itself. Only recorded operators and results count.
+        Only recorded operators and results are considered.
         """
         if position not in self._without_effect:
             self._without_effect[position] = False  # ends the recursion of a cycle
@@ -134,9 +134,9 @@ class MaskSearch:
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
 
     def _is_start_of_minimum(self, position: int, content: Fingerprint | None) -> bool:
-        """Return True if plus infinity was filled in by an operator and had no effect, as before a minimum.
+        """Return True if an operator filled in plus infinity on purpose, so that it has no effect.
 
-        An input is one if an operator filled in the same content.
+        An example is the start of a minimum. An input must equal such an output.
         """
         entry = self._entries[position]
         if entry.direction == "output":
@@ -146,7 +146,7 @@ class MaskSearch:
 
     @cached_property
     def _filled(self) -> dict[Fingerprint | None, int]:
-        """Return the positions of the outputs that hold filled-in constants, by content."""
+        """Return the positions of outputs with constants that operators filled in, by fingerprint."""
         outputs = (
             (position, self._result(position))
             for position, entry in enumerate(self._entries)
@@ -322,12 +322,12 @@ class OriginSearch:
         return self._masks.is_mask(self._positions[entry.sequence])
 
     def is_open_mask(self, entry: TensorEntry) -> bool:
-        """Return True if a mask may affect outputs that were not recorded."""
+        """Return True if a mask may have affected outputs that were not recorded."""
         position = self._positions[entry.sequence]
         return not (self._masks.has_no_effect(position) or self._ends_finite_after(position))
 
     def _ends_finite_after(self, position: int) -> bool:
-        """Return True if the last recorded output of the step is finite and follows a tensor."""
+        """Return True if the step's last recorded output follows a tensor and is finite."""
         outputs = (p for p in reversed(self._order) if self._entries[p].direction == "output")
         last = next(outputs, position)
         return self._rank[last] > self._rank[position] and self._finiteness(last) == "finite"
@@ -356,8 +356,7 @@ class OriginSearch:
                 yield position
 
     def _fed_by(self, entry: TensorEntry) -> list[int]:
-        """Return the positions of the recorded inputs of a tensor's operator, else of the outputs of its
-        sources."""
+        """Return the positions of an operator's recorded inputs, or else of its sources' outputs."""
         operator = self._operators.get(operator_key(entry))
         sources = operator.sources if operator else ()
         return self._inputs_of(entry) or [
@@ -440,7 +439,7 @@ class OriginSearch:
         return Origin("made", entry, entry.operator, carrier)
 
     def _given(self, operator: Operator) -> Carrier:
-        """Return "tensors" if an operator of finite tensors may take an unrecorded number, else ""."""
+        """Return "tensors" if an operator may have received an unrecorded number, else ""."""
         known = self._numbers_known or operator.depends
         count = max(len(operator.inputs), len(operator.sources))
         module = operator.scope[-1] if operator.scope else ""
@@ -538,13 +537,13 @@ class OriginSearch:
         return Origin("met", entry, entry.operator, "input")
 
     def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
-        """Return the position of an operator's non-finite output if it took masks and no fault, else None."""
+        """Return an operator's non-finite output if all its non-finite inputs are masks, or None."""
         given = [p for p in sources if self._finiteness(p) == "non_finite"]
         masks = bool(given) and all(map(self._gives_mask, given))
         return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
 
     def _gives_mask(self, position: int) -> bool:
-        """Return True if the tensor at a position is an output filled with minus infinities."""
+        """Return True if the tensor at a position is an output and a mask."""
         return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:
@@ -561,7 +560,7 @@ class OriginSearch:
         return self._side((graph, operator.recorded), "output", "parameter", "constant") if operator else []
 
     def _carrier(self, graph: str, name: str) -> Carrier:
-        """Return ``input`` if a source is an operator or has no name, else its kind of parameter."""
+        """Return which kind of parameter a source is, or ``input`` for operators and nameless sources."""
         operator = self._by_name.get((graph, name))
         if (operator and operator.type != "Parameter") or (graph, name) in self._planned or not name:
             return "input"

@@ -136,7 +136,7 @@ def makes_zeros(operator_type: str) -> bool:
 
 
 def is_product(operator_type: str) -> bool:
-    """Return True if the results of an operator type are zero if one of its factors is."""
+    """Return True if the results of an operator type are zero as soon as one of its factors is zero."""
     return _plain(operator_type) in _PRODUCTS
 
 
@@ -163,7 +163,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
-    """Return True if an operator that was given ``tensors`` tensors takes no number besides, by its type.
+    """Return True if an operator of this type, given ``tensors`` tensors, has no number as further argument.
 
     ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
     """
@@ -207,7 +207,7 @@ def module_of(scope: Iterable[str]) -> str:
 
 
 class ValueFlow:
-    """Views, and zeros from constants, by the graph of one step. Without a graph, none is known."""
+    """Views, and zeros that follow from constants, in the graph of one step. Empty without a graph."""
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -226,8 +226,8 @@ class ValueFlow:
         return sources[0] if len(sources) == 1 and is_view(entry.type) else ""
 
     def follows_from_zeros(self, entry: TensorEntry) -> bool:
-        """Return True if a tensor of zeros is no sign of a fault, because it results from constant zeros.
+        """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
 
-        Such is the product of a weight and an initial state of zeros.
+        The product of a weight and an initial state of zeros is an example.
         """
         return (entry.graph, entry.recorded) in self._zeros

@@ -102,7 +102,7 @@ class Divergence:
 
 
 def _distinct_texts(numbers: Sequence[float]) -> dict[float, str]:
-    """Return numbers with six digits, or with as many as it takes to tell them apart."""
+    """Return numbers as texts with six digits, or with as many as are needed to distinguish them."""
     finite = {number for number in numbers if math.isfinite(number)}
     texts = {number: number_text(number) for number in numbers}
     for digits in range(7, 18):
@@ -157,7 +157,7 @@ def _in_step(
 
 
 def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
-    """Return the tensors by operator, direction and slot, with operators in execution order."""
+    """Group tensors by operator, direction and slot. Operators are in execution order."""
     calls: dict[Key, Sides] = defaultdict(lambda: defaultdict(dict))
     for result in results:
         entry = result.entry
@@ -167,7 +167,7 @@ def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
 
 
 def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
-    """Return the output slot that should be equal on all ranks and differs, or None."""
+    """Return the first output slot that differs between ranks although it should be equal, or None."""
     outputs = first.get("output", {})
     operator_type = next((result.entry.type for result in outputs.values()), "")
     if draws_random(operator_type) or gives_each_its_part(operator_type):
@@ -186,8 +186,10 @@ def _prints(direction: str, slot: str, sides: Mapping[int, Sides]) -> dict[int, 
 
 
 def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
-    """Return True if a tensor has the same content on all ranks. Unknown inputs differ, unknown outputs do
-    not."""
+    """Return True if a tensor has the same content on all ranks.
+
+    If the content is unknown, inputs count as different and outputs as equal.
+    """
     prints = list(_prints(direction, slot, sides).values())
     if any(content is None for content in prints):
         return direction == "output"
@@ -195,8 +197,8 @@ def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
 
 
 def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str | None:
-    """Return "" if the inputs are equal, None if they differ, else the key of the data that is missing to
-    decide."""
+    """Return "" if the operands are equal on all ranks, None if they differ, or the key of the missing
+    data."""
     first = next(iter(sides.values()))
     operator_type = next(result.entry.type for result in first["output"].values())
     if gives_all_the_same(operator_type):
@@ -228,7 +230,8 @@ def _same_values(results: Sequence[TensorResult]) -> bool | None:
 
 
 def _is_complete(dump: Dump, operator: Operator) -> bool:
-    """Return True if all operands are recorded: the tensors, and the numbers if the operator takes a part."""
+    """Return True if all operands of an operator were recorded: its tensors, and its numbers if it takes
+    any."""
     kind, count = canonical(operator.type), len(operator.inputs)
     if compares_arguments(dump):
         return operator.inputs_known

@@ -180,7 +180,7 @@ def check_and_count(
 
 
 class _Evidence:
-    """Evidence of other tensors of a step for or against a hit of a common check."""
+    """Examination of hits of the common checks: other tensors of the step may show that a hit is no fault."""
 
     def __init__(self, dump: Dump, executor: Executor | None, cache: StatisticsCache | None) -> None:
         self._dump = dump
@@ -251,7 +251,8 @@ class _Standstill:
                 self._changes[slot_key(result.entry)] = ratio
 
     def holds(self, hit: Hit) -> bool:
-        """Hold a hit back if it depends on the other weights of the step, and return True if it does."""
+        """Hold back a hit that depends on the changes of other weights in the step, and return True if held
+        back."""
         common = hit.watchpoint.spares_masks and hit.watchpoint.condition in _OF_STANDSTILL
         if hit.verdict.hit and common:
             self._held.append(hit)
@@ -268,7 +269,7 @@ class _Standstill:
 
 
 def _ratio(verdict: Verdict) -> float | None:
-    """Return the change of a tensor as a multiple of its magnitude, or None if it could not be judged."""
+    """Return the change of a tensor relative to its magnitude, or None if it could not be judged."""
     finding = next(
         (known for known in verdict.findings if known.name.startswith("abs_mean_update_ratio")), None
     )
@@ -276,8 +277,8 @@ def _ratio(verdict: Verdict) -> float | None:
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
-    """Return True if zeros are no fault: of an operator that fills in constants, of an optimizer's state, or
-    of integers and flags."""
+    """Return True if zeros are normal in a tensor: integers, flags, optimizer states and filled-in
+    constants."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
     return discrete or is_constant(entry.type) or is_update(entry)
 

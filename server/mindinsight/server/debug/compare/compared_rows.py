@@ -59,7 +59,7 @@ def extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any,
 
 
 def signature(row: Row) -> tuple[object, ...]:
-    """Return a key that equal differences share, as when two operators receive the same tensor."""
+    """Return a key of the difference in a row, equal for rows that compare the same two tensors."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         checksums = [entry.statistics.checksum for entry, _ in both_sides(row) if entry and entry.statistics]
@@ -70,7 +70,7 @@ def signature(row: Row) -> tuple[object, ...]:
 
 
 def own_weights(rows: Iterable[Row]) -> dict[tuple[object, ...], str]:
-    """Return the paths of the weights that have rows of their own, by the signature of the difference."""
+    """Return the paths of the weights that were recorded as such, by the `signature` of their rows."""
     names: dict[tuple[object, ...], str] = {}
     for row in rows:
         recorded = entry_of(row).direction == "parameter" or entry_of(row).type == "Parameter"
@@ -80,9 +80,9 @@ def own_weights(rows: Iterable[Row]) -> dict[tuple[object, ...], str]:
 
 
 def weight_name(row: Row, own: Mapping[tuple[object, ...], str] = _NONE) -> str | None:
-    """Return the path of the weight that a row compares, or None if it is not known to compare one.
+    """Return the path of the weight that a row compares, or None if the row is not known to compare a weight.
 
-    A weight with the same difference among `own`, which `own_weights` returned, names it as well.
+    An input is a weight, too, if its difference equals one in `own`, the result of `own_weights`.
     """
     entry = entry_of(row)
     if entry.direction == "parameter" and entry.type != "Parameter":

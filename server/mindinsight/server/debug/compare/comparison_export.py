@@ -78,8 +78,11 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
-    """Return the codes of msprobe's rules that a row breaks, or ("apart",) or ("beyond",) if it differs but
-    breaks none. ("rounding",) replaces them."""
+    """Return the codes of msprobe's rules that a row breaks, or codes of our own for other differences.
+
+    These are ("apart",) or ("beyond",) if the row differs but breaks no rule, and ("rounding",) instead of
+    all others if only rounding explains the difference.
+    """
     if agrees_by(row, tolerance, "rounding"):
         return ("rounding",)
     if row.codes or state(row, tolerance) != "differ":
@@ -101,7 +104,7 @@ class CsvReport:
         self._writer: Any = None
 
     def write(self, rows: Iterable[Row], **origin: int) -> None:
-        """Write rows, with the further columns ``origin`` first."""
+        """Write rows. The keywords ``origin`` are written as additional first columns."""
         if self._writer is None:
             names = [*origin, *fields(_NO_TENSORS)]
             self._writer = csv.DictWriter(self._file, names, lineterminator="\n")
@@ -127,7 +130,7 @@ def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str | 
 def _extremes(
     side: str, entry: TensorEntry | None, measurement: Measurement | None
 ) -> dict[str, float | None]:
-    """Return minimum, maximum, mean and L2 norm as MindSpore's statistics file has them, or as recorded."""
+    """Return minimum, maximum, mean and L2 norm as in MindSpore's statistics files, else as recorded."""
     extremes: tuple[float | None, ...] = (None, None, None, None)
     if measurement is not None and isinstance(measurement.statistics, Statistics):
         extremes = as_dumped(measurement.statistics)

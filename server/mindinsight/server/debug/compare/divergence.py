@@ -59,7 +59,7 @@ _WEIGHTLESS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Decision on a comparison: claims, the most important first, and the rows of the first difference."""
+    """Result of a comparison: claims, the most important first, and the rows of the first difference."""
 
     claims: tuple[Claim, ...]
     first: tuple[Row, ...]
@@ -131,7 +131,8 @@ def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
 
 
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
-    """Yield a claim with the number of tensors before the first difference that were not compared, if any."""
+    """Yield a claim about the number of tensors before the first difference that were not compared, if
+    any."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])
     other = first.causes[0].compared.pair.reference  # its order places rows of the reference alone
     alone = [entry_of(row).sequence for row in rows if row.compared.pair.target is None]
@@ -156,13 +157,13 @@ class _Operator:
 
     @property
     def backward(self) -> bool:
-        """Return True for an operator of a backward pass, which uses tensors that are not among its
+        """Return True for an operator of a backward pass. It also uses tensors that are not among its
         inputs."""
         return is_backward(entry_of(self.rows[0]).recorded)
 
     @property
     def weights_seen(self) -> bool:
-        """Return True if the weights of a module are among the rows, or the module has none.
+        """Return True if a module's weights are among the rows, or it has none, or the operator is no module.
 
         Operators that are not modules receive their weights as inputs.
         """
@@ -182,10 +183,11 @@ class _Operator:
 
     @property
     def inputs_are_near(self) -> bool:
-        """Return True if what the inputs differ by, although they agree, may explain the outputs' difference.
+        """Return True if the small differences of inputs that agree may explain the difference of the
+        outputs.
 
-        That is a large share of the relative difference of the outputs, or an absolute one that is as large
-        once it is added up or multiplied by another input, as where terms cancel.
+        They may if they are a large share of the outputs' relative difference, or if they are as large as its
+        absolute difference once added up or multiplied by another input, as where terms cancel.
         """
         inputs, outputs = (
             [row.compared.measures for row in rows if row.compared.measures]
@@ -264,7 +266,7 @@ def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool
 
 
 def _other_causes(later: Sequence[_Operator], first: _Operator, own: _Weights) -> list[Row]:
-    """Return the rows besides the first cause that differ independently of it."""
+    """Return the rows that differ independently of the first cause."""
     others = [row for row in first.causes[1:] if not is_output(row) and weight_name(row, own)]
     others += [row for operator in later for row in _causes_by_themselves(operator, own)]
     known = signature(first.causes[0])
@@ -274,8 +276,8 @@ def _other_causes(later: Sequence[_Operator], first: _Operator, own: _Weights) -
 def _largest_weight(first: _Operator, others: Sequence[Row], own: _Weights) -> Iterator[Claim]:
     """Yield a claim about the weight that differs most, unless it is the first or a weight became non-finite.
 
-    That is the weight with the largest relative distance. Weights that differ by little beside the others are
-    left out, because a bias near zero has a large relative distance after any rounding.
+    That is the weight with the largest relative distance. Weights with small absolute differences are left
+    out, because a bias near zero has a large relative distance after any rounding.
     """
     inputs = [row for row in (first.causes[0], *others) if not is_output(row)]
     named = [(name, row) for row in inputs if (name := weight_name(row, own))]
@@ -311,9 +313,11 @@ def _others(
     own: _Weights,
     complete: bool,
 ) -> Iterator[Claim]:
-    """Yield claims about differences that cannot follow from the first one (``others``), or that all can.
+    """Yield a claim about the differences that do not follow from the first one (``others``), or that all may
+    follow.
 
-    With ``complete``, all tensors were compared: an input that no output equals came from elsewhere.
+    With ``complete`` all tensors were compared, so an input that equals no recorded output came from
+    elsewhere.
     """
     count = len(differing) - 1
     names = list(dict.fromkeys(weight_name(row, own) or tensor_name(row) for row in others))
@@ -330,7 +334,8 @@ def _others(
 def _inputs_from_elsewhere(
     operators: Sequence[_Operator], differing: Sequence[Row], own: _Weights
 ) -> list[Row]:
-    """Return differing inputs of the forward pass that no recorded operator put out, without the first."""
+    """Return the differing inputs of the forward pass, except the first, that no recorded operator
+    produced."""
     given = {signature(row) for row in differing if is_output(row)} | {signature(operators[0].causes[0])}
     apart: dict[tuple[object, ...], Row] = {}
     for operator in operators:
@@ -345,7 +350,8 @@ def _inputs_from_elsewhere(
 
 
 def _causes_by_themselves(operator: _Operator, own: _Weights) -> list[Row]:
-    """Return the rows that differ independently of earlier ones: weights, or outputs although inputs agree.
+    """Return an operator's rows that differ independently of earlier rows: weights, or outputs of equal
+    inputs.
 
     Parameters recorded as operators are skipped, because after the step they hold the optimizer's result.
     """
@@ -359,7 +365,8 @@ def _causes_by_themselves(operator: _Operator, own: _Weights) -> list[Row]:
 
 
 def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
-    """Yield claims about the relation of the first differing tensors, and about all compared rows."""
+    """Yield claims about a factor or a permutation between the first differing tensors, and about all
+    rows."""
     row = first.causes[0]
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures and measures.differing and not measures.apart and target and reference:
@@ -442,7 +449,7 @@ def _rearranged(row: Row) -> bool:
 def _without_difference(
     rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int
 ) -> tuple[Claim, ...]:
-    """Return the claims if no compared tensor differs: that all agree, or that some were not compared."""
+    """Return the claims if no compared tensor differs: all agree, or some or all could not be compared."""
     agreeing = [row for row in rows if state(row, tolerance) == "agree"]
     facts = (
         *shared_causes.weight_within(agreeing),

@@ -66,8 +66,10 @@ def layer_bands(operators: Sequence[str]) -> list[Band]:
 
 
 def row_error(row: Row) -> float | None:
-    """Return the relative distance of two tensors, or of their norms without values, infinity if they cannot
-    be subtracted, None if unknown."""
+    """Return the relative distance of two tensors, or of their norms if only these are known.
+
+    It is infinite if elements cannot be subtracted, and None if unknown.
+    """
     measures = row.compared.measures
     if measures is None:
         return row.compared.norm_error
@@ -82,7 +84,8 @@ def _operator(row: Row) -> tuple[str, str, bool]:
 
 
 def _largest_error(rows: list[Row], tolerance: Tolerance) -> float | None:
-    """Return the largest error of what differs, or else of the outputs."""
+    """Return the largest error of the differing tensors, or of the outputs if none differs, None if
+    unknown."""
     differing = [row for row in rows if beyond(row, tolerance)]
     errors = [row_error(row) for row in differing or rows if differing or _direction(row) == "output"]
     return max((error for error in errors if error is not None), default=None)
@@ -119,7 +122,8 @@ def _common_length(paths: list[list[str]]) -> int:
 
 
 def _layer(path: list[str]) -> str:
-    """Return the first part of a path, with the second if only that one is numbered."""
+    """Return the name of the layer at the beginning of a path: its first part, or two if only the second has
+    a number."""
     if len(path) > 1 and not _NUMBERED.search(path[0]) and _NUMBERED.search(path[1]):
         return f"{path[0]}.{path[1]}"
     return path[0] if path else ""

@@ -70,15 +70,17 @@ class Side:
         return dumps.list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
-        """Return the arguments other than tensors, empty if the layout does not record them in a comparable
-        form."""
+        """Return the non-tensor arguments of operators, or {} if the layout does not record them
+        comparably."""
         if not dumps.compares_arguments(self.dump):
             return {}
         return dumps.list_arguments(self.dump, self.rank, self.step, self.graph)
 
     def parameters(self) -> Parameters:
-        """Return the names of parameters that were inputs, by graph, recorded name and slot, empty if the
-        dump has no graph."""
+        """Return the names of parameters that are inputs, by graph, recorded name and slot.
+
+        It is empty if the dump has no graph.
+        """
         recorded = parameter_names(self.entries())
         operators = dumps.list_operators(self.dump, self.rank, self.step, self.graph)
         return {
@@ -107,10 +109,9 @@ class Row:
 
     @property
     def lost(self) -> int | None:
-        """Return the number of elements that are finite in the reference and non-finite in the target, or
-        None.
+        """Return the number of elements that are finite in the reference and non-finite in the target.
 
-        From statistics it is known only if all elements of the reference are finite.
+        It is None if unknown. Statistics determine it only if all elements of the reference are finite.
         """
         target, reference = self.compared.target, self.compared.reference
         if self.compared.measures is not None:
@@ -122,8 +123,8 @@ class Row:
 
 
 def lost_first(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows sorted by the number of elements that became non-finite, largest first, then by the
-    code `not_finite`. The sort is stable."""
+    """Sort rows by the number of elements that became non-finite, largest first, then by the code
+    `not_finite`."""
     return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
@@ -147,8 +148,8 @@ def parameters_of(target: Side, reference: Side) -> tuple[Parameters, Parameters
 
 
 def name_parameters(rows: Iterable[Row], parameters: tuple[Parameters, Parameters]) -> Iterator[Row]:
-    """Yield the rows, with the name in `parameter` if an input is a parameter. ``parameters`` are those of
-    both sides."""
+    """Yield the rows with `parameter` set for inputs that are parameters, by the ``parameters`` of both
+    sides."""
     for row in rows:
         sides = zip((row.compared.pair.target, row.compared.pair.reference), parameters, strict=True)
         candidates = (
@@ -208,9 +209,10 @@ def _small_in_memory(values: Values) -> Values:
 
 
 def judged_rows(measured: Iterable[list[Compared]], notes: RoundingNotes) -> Iterator[Row]:
-    """Yield the rows of measured operators, with the message codes of each and what rounding explains.
+    """Yield the rows of measured operators, with their message codes and the differences that rounding
+    explains.
 
-    ``notes`` are those of the operators before.
+    ``notes`` holds what is known from the operators before.
     """
     for rows in measured:
         about = notes.of_operator(rows)
@@ -220,7 +222,7 @@ def judged_rows(measured: Iterable[list[Compared]], notes: RoundingNotes) -> Ite
 
 
 def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:
-    """Yield a pair without tensors for each argument that differs."""
+    """Yield a `Pair` for each argument that differs between two matched operators."""
     if match.target is None or match.reference is None:
         return
     target_entry, reference_entry = match.target.entries[0], match.reference.entries[0]
@@ -247,11 +249,10 @@ def _argument(entry: dump_types.TensorEntry, difference: Difference) -> dump_typ
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Return the measurements of two tensors and the measures of their difference, none without one of them.
+    """Return the statistics of two tensors and the measures of their difference.
 
-    Damage of their files is returned in the result, not raised.
-
-    What cannot be read is compared by its recorded checksum and statistics.
+    There are no measures if one tensor is missing or unreadable. Recorded checksums and statistics are
+    compared then. Damage of their files is returned in the result, not raised.
     """
     target, reference = pair.target, pair.reference
     if target is None or reference is None:

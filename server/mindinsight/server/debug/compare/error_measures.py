@@ -185,14 +185,16 @@ class _Sums:
 
 
 def _comparable(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Return a mask of comparable elements, and these of both arrays. Equal non-finite ones become zeros."""
+    """Return a mask of the comparable elements, and these elements of both arrays, with 0 for equal
+    non-finite ones."""
     finite = np.isfinite(a) & np.isfinite(b)
     comparable = finite | (a == b) | (np.isnan(a) & np.isnan(b))
     return comparable, np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
 def _cosine(both: float, target: float, reference: float) -> float | None:
-    """Return the cosine from a product and two norms of one scale, or None if a norm is zero."""
+    """Return the cosine of two tensors from their product and norms at one scale, or None if a norm is
+    zero."""
     if not target or not reference:
         return None
     cosine = both / target / reference
@@ -281,7 +283,7 @@ def _is_compared(row: Compared) -> bool:
 
 
 def _call(rows: Sequence[Compared]) -> str:
-    """Return the function of a call, ``to`` of ``Tensor.to.0.forward``, or "" for modules and graph
+    """Return the name of the called function, ``to`` of ``Tensor.to.0.forward``, or "" for other
     operators."""
     entries = (row.pair.target or row.pair.reference for row in rows)
     prefix, _, rest = next((entry.recorded for entry in entries if entry), "").partition(".")
@@ -355,7 +357,8 @@ def _judge_norms(
 
 
 def _usable_error(row: Compared) -> float | None:
-    """Return the relative error of the norm, or None if shapes differ or a checksum decides."""
+    """Return the relative error of the norm, or None if it says nothing: shapes differ, or checksums are
+    known."""
     if row.same_checksum is not None or row.target is None or row.reference is None:
         return None
     return row.norm_error if row.target.shape == row.reference.shape else None
@@ -366,12 +369,12 @@ def _values(row: Compared, get: Callable[[Measures], float | None]) -> float | N
 
 
 def _least(inputs: Sequence[Compared], get: Callable[[Measures], float | None]) -> float:
-    """Return the smallest measure of the inputs, or 1.0 if none is known."""
+    """Return the smallest value of a measure among the inputs, or 1.0 if none is known."""
     return min((value for row in inputs if (value := _values(row, get)) is not None), default=1.0)
 
 
 def _worst(
     rows: Sequence[Compared], outputs: Sequence[int], get: Callable[[Measures], float | None]
 ) -> tuple[float, int] | None:
-    """Return the smallest measure of the outputs and its position, or None."""
+    """Return the smallest value of a measure among the outputs and its row, or None if none is known."""
     return min(((value, i) for i in outputs if (value := _values(rows[i], get)) is not None), default=None)

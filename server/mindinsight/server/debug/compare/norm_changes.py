@@ -35,7 +35,7 @@ class _Change(NamedTuple):
         return self.now / self.then if math.isfinite(self.now) else math.inf
 
     def words(self) -> dict[str, object]:
-        """Return the values of a sentence about the change."""
+        """Return the values to fill into a sentence about the change."""
         numbers = {"then": self.then, "now": self.now, "factor": self.factor, "limit": CHANGED}
         shown = {
             key: value if math.isfinite(value) else format_number(value) for key, value in numbers.items()
@@ -85,7 +85,7 @@ def _label(name: str) -> str | Claim:
 def _changes(
     then: Mapping[str, float], now: Mapping[str, float], repeated: Sequence[str] = ()
 ) -> tuple[list[_Change], list[str]]:
-    """Return the changes in the order of ``now``, and the names without a norm to compare with."""
+    """Return the changes of norms in the order of ``now``, and the names whose change is unknown."""
     both = then.keys() & now.keys() - set(repeated)
     usable = {name for name in both if 0 < then[name] < math.inf and not now[name] < 0}
     zeros = {name for name in both if then[name] == now[name] == 0}
@@ -94,9 +94,10 @@ def _changes(
 
 
 def _judged(changes: Sequence[_Change], limit: float = CHANGED) -> tuple[list[_Change], list[_Change]]:
-    """Return the changes of norms that are not small, and those of them by a factor of ``limit``.
+    """Return the changes of norms that are not negligible, and those of them by at least a factor of
+    ``limit``.
 
-    What grew must have become as large as the median was, and what shrank must not have been small before.
+    A norm that grew must have reached the former median. A norm that shrank must not have been small before.
     """
     middle = median([change.then for change in changes]) if changes else 0.0
     known = [change for change in changes if change.then >= _SMALL * middle or not change.now < middle]
@@ -117,7 +118,8 @@ def _size(change: _Change) -> float:
 def _of_weights(
     changes: Sequence[_Change], missing: tuple[str, ...]
 ) -> tuple[list[Claim], bool, frozenset[str]]:
-    """Return the claims, whether weights of several modules changed, and the names of the changed ones."""
+    """Return the claims about weights, whether weights of several modules changed, and the changed weights'
+    names."""
     known, changed = _judged(changes)
     if not known:
         return [Claim("claim.growth.no_weights", "unknown")], False, frozenset()
@@ -137,9 +139,11 @@ def _of_weights(
 
 
 def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str]) -> list[Claim]:
-    """Return the claims about outputs. ``weights`` changed, with ``common`` those of several modules.
+    """Return the claims about the norms of module outputs: where a change began, or that it has no single
+    place.
 
-    No module is named if weights before it changed, too.
+    ``weights`` are the names of changed weights, and ``common`` says that they belong to several modules. No
+    module is named if weights before it changed as well.
     """
     known, changed = _judged(changes)
     if not known:
@@ -161,10 +165,10 @@ def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str
 
 
 def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool) -> Iterator[int]:
-    """Yield the position of the module that brings most of the growth, or of the shrinkage, if there is one.
+    """Yield the position of the module that causes most of the growth (or shrinkage), if there is one.
 
-    The module brings a factor of `_STEP`, and half of the whole change as a logarithm, over all modules
-    before it. A finite change comes before the overflow that follows from it.
+    Its factor over all modules before it is at least `_STEP`, and half of the whole change as a logarithm. A
+    finite change takes precedence over the overflow that follows from it.
     """
     large = set(_judged(changes, _STEP)[1])
     factors = [
@@ -187,7 +191,7 @@ def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool)
 
 
 def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str]) -> Claim:
-    """Return the claim about the module at a position. Nothing tells whether the input of the first
+    """Return the claim about the module at a position. It is unknown whether the input of the first one
     changed."""
     change, evidence = known[position], ({"module": known[position].name},)
     earlier = [other.factor for other in known[:position]]
@@ -206,10 +210,9 @@ def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str])
 
 
 def tensor_of(entries: Iterable[TensorEntry], named: Mapping[str, object]) -> TensorEntry | None:
-    """Return the tensor of a claim's evidence: the weight, or the last forward result of the module, or None
-    if not dumped.
+    """Return the tensor that a claim's evidence names, or None if it was not dumped.
 
-    The whole network is no scope of its own.
+    It is the weight, or the last forward result inside the module. The whole network is no module here.
     """
     if "weight" in named:
         weights = (entry for entry in entries if entry.direction == "parameter")

@@ -158,8 +158,10 @@ def match_operators(
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Return the tensors of two operators in pairs, matched by direction and slot. The rest, except
-    parameters, is matched by direction and order."""
+    """Return the tensors of two operators in pairs, matched by direction and slot.
+
+    The rest is matched by direction and order, except parameters, which have names.
+    """
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)
     )
@@ -198,15 +200,16 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
 
 
 def _kind(group: Group) -> Hashable:
-    """Return the pass and the type of an operator, within which operators are numbered."""
+    """Return the pass and the type of an operator. Operators are numbered for each of these."""
     return bool(_BACKWARD.search(group.operator)), group.entries[0].type
 
 
 def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> set[Hashable]:
-    """Return the kinds of operators whose numbers mean something else on each side.
+    """Return the kinds of operators that are numbered differently on both sides.
 
-    One side has more of them, as without gradients of frozen layers, and outputs of one name have another
-    shape. Where one side only records fewer, the shapes are the same.
+    One side has more operators of such a kind, for example gradients of layers that the other side froze, and
+    operators of one name have outputs of different shapes. If one side merely recorded fewer, the shapes
+    agree.
     """
     counts = Counter(map(_kind, targets)), Counter(map(_kind, references))
     others = {group.operator: group for group in references if _OPERATOR_NUMBER.search(group.operator)}
@@ -223,7 +226,11 @@ def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: S
 def _keys(
     names: Mapping[str, str], targets: Sequence[Group], references: Sequence[Group], shapes: Shapes
 ) -> tuple[tuple[Way, Key, Key], ...]:
-    """Return the rules of matching, the most reliable first: a key of the target and one of the reference."""
+    """Return the rules of matching, most reliable first: name, key of a target and key of a reference
+    operator.
+
+    Operators with equal keys match. A key of None matches nothing.
+    """
     same_numbers = _same_numbers(targets, references)
     renumbered = _renumbered(targets, references, shapes) if same_numbers else set()
     scopes = _same_scopes(targets, references)
@@ -257,9 +264,9 @@ def _keys(
 
 
 def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[Scopes, Scopes]:
-    """Return for each path of scopes of the target that of the reference.
+    """Return the reference's path of scopes for each of the target's paths that has a counterpart.
 
-    It is the same, or the only one that ends in the same way: a network may lie within another cell.
+    It is the same path, or the only one with the same end, because a network may lie within another cell.
     """
     ours, theirs = ({_scopes(group) for group in side} - {()} for side in (targets, references))
     same = {path: path for path in ours & theirs}
@@ -290,7 +297,7 @@ def _scopes(group: Group) -> Scopes:
 
 
 def _place(group: Group, scopes: Scopes) -> Hashable:
-    """Return a key of an operator's pass, type and scopes, or None without a scope or a type."""
+    """Return a key of an operator's pass, type and scopes, or None if it has no scopes or no type."""
     if not scopes or not group.entries[0].type:
         return None
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
@@ -300,7 +307,7 @@ def _place(group: Group, scopes: Scopes) -> Hashable:
 def _align(
     targets: Sequence[Group], matched: dict[int, tuple[Group, Way]], free: dict[int, Group], shapes: Shapes
 ) -> None:
-    """Align unmatched operators of both sides that have the same outputs in the same order."""
+    """Match remaining operators of both sides that have equal types and outputs in the same order."""
     unmatched = [position for position in range(len(targets)) if position not in matched]
     unmatched_references = list(free)
     if not unmatched or not unmatched_references or max(len(unmatched), len(unmatched_references)) > ALIGNED:
@@ -345,6 +352,5 @@ def plain_name(name: str) -> str:
 
 
 def plain_parameter(name: str) -> str:
-    """Return PyTorch's name of a layer's parameter, ``weight`` for ``gamma`` of MindSpore. Other names are
-    unchanged."""
+    """Convert a parameter's name to PyTorch's, ``gamma`` of MindSpore to ``weight``. Others are unchanged."""
     return _PYTORCH_PARAMETERS.get(name, name)

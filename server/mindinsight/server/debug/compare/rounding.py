@@ -18,9 +18,9 @@ PLAIN: Final[Note] = ("", False)
 
 
 class RoundingNotes:
-    """Search for what rounding explains, operator by operator in execution order.
+    """Search for differences that rounding explains, operator by operator in execution order.
 
-    Tensors are followed by their statistics, because a dump need not hold the graph.
+    Equal statistics identify the same tensor at several operators, because a dump need not hold the graph.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class RoundingNotes:
         self._rounded: set[tuple[_Values, _Values]] = set()  # pairs that differ by rounding alone
 
     def of_operator(self, rows: Sequence[Compared]) -> Iterator[Note]:
-        """Yield a note for each row of one operator."""
+        """Yield for each row the coarser type its values passed through, and True if rounding explains it."""
         inputs = [row for row in rows if not _is_output(row)]
         before = {id(row): self._before(row) for row in inputs}
         used = [_types(row) + (before[id(row)][0],) for row in inputs if _may_differ(row)]
@@ -47,7 +47,7 @@ class RoundingNotes:
             yield coarser, rounded
 
     def _before(self, row: Compared) -> Note:
-        """Return the note on the output that an input is."""
+        """Return the note on the earlier output that an input equals."""
         sides = _sides(row)
         own = coarsest(_types(row))
         behind = coarsest([own, *(self._types.get(values, "") for values in sides if values is not None)])
@@ -60,7 +60,8 @@ def _is_output(row: Compared) -> bool:
 
 
 def _sides(row: Compared) -> tuple[_Values, _Values]:
-    """Return the values of both sides, each None if unknown or all zero, which says nothing."""
+    """Return the identifying values of both sides, each None if unknown, or if all zero, which identifies
+    nothing."""
     return _values(row.target), _values(row.reference)
 
 
@@ -84,13 +85,13 @@ def _may_differ(row: Compared) -> bool:
 
 
 def _amount(row: Compared) -> float:
-    """Return the largest absolute difference, 0 if unknown or if values are apart."""
+    """Return the largest absolute difference, or 0 if unknown or if some elements cannot be subtracted."""
     measures = row.measures
     return 0.0 if measures is None or measures.apart else measures.max_absolute or 0.0
 
 
 def _rounding(row: Compared, inputs: Sequence[Compared], behind: str) -> float:
-    """Return the difference that rounding of its terms gives an output which is a sum, 0 if unknown."""
+    """Return the largest difference that rounding causes in an output that is a sum, or 0 if unknown."""
     entry = row.pair.target
     terms = next((other for other in inputs if other.pair.target and other.pair.target.slot == "0"), None)
     if entry is None or terms is None or row.target is None:

@@ -38,10 +38,10 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row: `alone` without a partner, `order` if matched by order alone, else that of
-    its values.
+    """Return the state of a row: `alone`, `order`, or whether its values agree within the tolerance.
 
-    Rows matched by order do not count in decisions.
+    A row is `alone` without a partner, and `order` if only the order of operators matched it. Such rows do
+    not take part in decisions.
     """
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
@@ -53,13 +53,14 @@ def state(row: Row, tolerance: Tolerance) -> State:
 
 
 def agrees_by(row: Row, tolerance: Tolerance, note: Literal["rounding", "coarser"]) -> bool:
-    """Return True if two tensors agree only because of a note on what rounding explains."""
+    """Return True if two tensors are within the tolerance only because of the given note on rounding."""
     without = replace(row, rounding=False) if note == "rounding" else replace(row, coarser="")
     return row != without and beyond(row, tolerance) is False and beyond(without, tolerance) is True
 
 
 def row_limit(row: Row, tolerance: Tolerance) -> float:
-    """Return the largest relative distance allowed, by the types of both sides and of what is behind them."""
+    """Return the largest relative distance allowed, by the types of both tensors and of earlier values behind
+    them."""
     return tolerance.limit(*dtypes_of(row), *filter(None, [row.coarser]))
 
 
@@ -113,7 +114,7 @@ def _statistics_differ(row: Row, tolerance: Tolerance) -> bool:
 
 
 def equal_statistics(target: Measurement, reference: Measurement) -> bool:
-    """Return True if minimum, maximum, mean and norm are known and equal, as after a permutation."""
+    """Return True if minimum, maximum, mean and norm are known and equal, as if only the order differed."""
     pairs = [*extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
     peak = magnitude(reference)
     return peak is not None and all(

@@ -31,10 +31,10 @@ Classes = Mapping[str, str]  # class of each module, by path
 
 
 def unrelated_weights(rows: Sequence[Row]) -> list[Row]:
-    """Return the weights with values unrelated to those of the reference, if they are nearly all that differ.
+    """Return the weights unrelated to those of the reference, if nearly all differing weights are unrelated.
 
-    Empty if some weights differ only by training, or most do not differ, as weights with constant initial
-    values. Then another initialization is not the cause.
+    It is empty if some weights differ only by training, or if most weights are equal (constant initial values
+    are). Another initialization is not the cause then.
     """
     weights: dict[str, Row] = {}
     for row in rows:
@@ -61,10 +61,11 @@ def weights_claim(rows: Sequence[Row], unrelated: Sequence[Row]) -> Claim:
 
 
 def data_claim(rows: Sequence[Row], first: Row) -> Iterator[Claim]:
-    """Yield a claim if the first tensor that differs is input data: nothing recorded before it has weights.
+    """Yield a claim if the first tensor that differs is input data, because nothing recorded before it has
+    weights.
 
-    That is an input of the forward pass which no recorded operator put out, or the output of an operator that
-    draws random numbers and has no input. All tensors before it have to be compared.
+    It is an input of the forward pass that no recorded operator produced, or the output of an operator that
+    draws random numbers and has no input. All tensors before it must have been compared.
     """
     entry = entry_of(first)
     at = next(i for i, row in enumerate(rows) if row is first)
@@ -89,15 +90,15 @@ def _is_weight(row: Row) -> bool:
 
 
 def _may_be(output: Row, other: Row) -> bool:
-    """Return True if an output may be the input ``other`` of the target, by its shape and statistics."""
+    """Return True if the target may pass an output as the input ``other``, judged by shape and statistics."""
     measured, of_other = output.compared.target, other.compared.target
     return measured is None or of_other is None or measured == of_other
 
 
 def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
-    """Yield a claim if only what the optimizer makes from equal inputs differs, and both passes agree.
+    """Yield a claim if only results of the optimizer differ although its inputs, and both passes, agree.
 
-    The layout has to name the optimizer as a scope, which is that of a recorder without scalar arguments.
+    It needs a layout that names the optimizer as a scope, which our recorder does, without scalar arguments.
     """
     first = differing[0]
     parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step
@@ -116,9 +117,9 @@ def in_optimizer(row: Row) -> bool:
 
 
 def weight_within(rows: Sequence[Row]) -> Iterator[Claim]:
-    """Yield a claim if a weight is the first of the agreeing rows that is not equal.
+    """Yield a claim if the first small difference, within the tolerance, is that of a weight.
 
-    Nothing is claimed if anything compared before it is not equal.
+    Nothing is claimed if anything compared before the weight is not equal.
     """
     unequal = [row for row in rows if row.compared.measures and row.compared.measures.differing]
     operator = [row for row in unequal if entry_of(row).recorded == entry_of(unequal[0]).recorded]
@@ -129,7 +130,8 @@ def weight_within(rows: Sequence[Row]) -> Iterator[Claim]:
 
 
 def rounding_claims(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[Claim]:
-    """Yield claims about the rows that agree only because of what rounding explains."""
+    """Yield claims about the rows that are within the tolerance only because rounding explains their
+    difference."""
     if rounded := [row for row in rows if agrees_by(row, tolerance, "rounding")]:
         about = {"n": len(rounded), "name": tensor_name(rounded[0])}
         yield Claim("claim.dump.zero_by_rounding", "note", about, evidence(rounded[:_NAMED]))
@@ -139,10 +141,11 @@ def rounding_claims(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[Claim
 
 
 def module_claims(rows: Sequence[Row]) -> Iterator[Claim]:
-    """Yield claims about the modules that are of another class in the reference, or on one side only.
+    """Yield claims about modules of another class on the reference's side, and modules that only one side
+    has.
 
-    Of modules inside each other, only the outermost is named. Nothing is claimed if most modules are of other
-    classes, as in a network of another framework.
+    Of nested modules only the outermost is named. Nothing is claimed if most modules have other classes, as
+    in a network of another framework.
     """
     if all(None not in (row.compared.pair.target, row.compared.pair.reference) for row in rows):
         return
@@ -168,7 +171,7 @@ def module_claims(rows: Sequence[Row]) -> Iterator[Claim]:
 
 
 def _other_class(pattern: str, paths: Sequence[str], classes: Sequence[str]) -> Claim:
-    """Return the part of a sentence about modules at paths of one pattern, and their class on both sides."""
+    """Return the part of a sentence about modules with one path pattern and their class on either side."""
     values = {"n": len(paths), "name": paths[0] if len(paths) == 1 else pattern}
     return Claim("claim.part.other_class", "note", {**values, "target": classes[0], "reference": classes[1]})
 
@@ -178,7 +181,7 @@ def _class(name: str) -> str:
 
 
 def _below(path: str, others: set[str]) -> bool:
-    """Return True if one of the modules around the module at ``path`` is among ``others``."""
+    """Return True if a module around the module at ``path`` is in ``others``."""
     parts = path.split(".")
     return any(".".join(parts[:n]) in others for n in range(1, len(parts)))
 

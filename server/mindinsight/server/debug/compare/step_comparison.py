@@ -122,9 +122,9 @@ def decide_steps(
 
 
 def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> list[Claim]:
-    """Return the claims on steps that all agree: that they are equal, or the largest difference.
+    """Return the claims on steps that all agree: either that they are equal, or their largest difference.
 
-    Tensors of which only the checksums were compared are counted.
+    The tensors that were compared by checksums only are counted.
     """
     values: dict[str, Any] = {"n": len({step for (_, step), _ in outcomes})}
     claims = [(claim, *at) for at, outcome in outcomes for claim in outcome.claims]
@@ -147,7 +147,7 @@ def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> list[Clai
 
 
 def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) -> list[Claim]:
-    """Return a claim for each side about what ran and is not in its dump, if anything."""
+    """Return a claim for each side whose dump lacks operators that ran."""
     return [
         claim
         for name, gaps in (("target", target), ("reference", reference))
@@ -158,7 +158,7 @@ def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) 
 
 
 def unused_names(names: Iterable[str], rows: Iterable[Row]) -> Iterator[Claim]:
-    """Yield a claim about the operators of a mapping that were not matched by it, if there are any."""
+    """Yield a claim about the operators in the mapping ``names`` that it did not match, if there are any."""
     matched = {
         name
         for row in rows
@@ -189,7 +189,7 @@ def other_step(target: Side, reference: Side) -> Iterator[Claim]:
 
 
 def left_out_claim(steps: Sequence[int]) -> Claim:
-    """Return the claim that both dumps have these steps, which were not compared."""
+    """Return the claim that ``steps``, which both dumps have, were not compared."""
     names = [str(step) for step in steps[:_NAMED]] + (["…"] if len(steps) > _NAMED else [])
     return Claim("claim.dump.steps_left_out", "note", {"n": len(steps), "names": names})
 

@@ -32,8 +32,10 @@ FAILED: Final = 16  # not in MindInsight: the rule, of another distribution, rai
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a rule: its name, default and allowed range. A parameter that ``checks`` can cause a hit.
-    The others only support it."""
+    """Parameter of a rule: its name, default and allowed range.
+
+    A parameter that ``checks`` can cause a hit. Others only adjust the rule, such as an epsilon.
+    """
 
     name: str
     default: float | None = None  # None: switched off unless given
@@ -55,8 +57,10 @@ class Sample:
 
 
 class Finding(NamedTuple):
-    """Result of one parameter of a rule: whether its limit was passed, and the actual value. ``actual`` is 0
-    for a parameter that is off or only supports."""
+    """Result for one parameter of a rule: whether its limit was passed, and the actual value.
+
+    ``actual`` is 0 for a parameter that is off or that only adjusts the rule.
+    """
 
     name: str
     hit: bool
@@ -164,10 +168,10 @@ def conditions() -> Mapping[str, Condition]:
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
-    """Return the verdict on the values that have a limit: a hit is above (_gt), at least (_ge) or below (_lt)
-    it, by the suffix of the name.
+    """Return the verdict on the values in ``actual`` that have a limit.
 
-    An unknown value (None) cannot be a hit. Without another hit, the verdict then has an error.
+    By the suffix of its name, a value is a hit above (_gt), at least at (_ge), or below (_lt) its limit. An
+    unknown value (None) is no hit. If there is no other hit, the verdict then has an error.
     """
     wanted = {name: value for name, value in actual.items() if name in limits}
     findings = tuple(

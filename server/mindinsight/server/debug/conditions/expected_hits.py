@@ -33,9 +33,9 @@ _FAR: Final = 1e-3  # of the median change of parameters: less is another stands
 
 
 class ExpectedHits:
-    """Search for the reason why hits on the tensors of one rank and step are no sign of a fault.
+    """Search for reasons why hits on the tensors of one rank and step are no signs of a fault.
 
-    ``before`` are the tensors of the dumped step before.
+    ``before`` are the tensors of the previous dumped step.
     """
 
     def __init__(
@@ -52,13 +52,19 @@ class ExpectedHits:
         self._measure = measure
 
     def of_gradient(self, entry: TensorEntry, limit: float) -> Expectation:
-        """Return "cancelled" for a vanishing gradient that is a sum of terms of at least ``limit`` in the
-        mean, which cancel."""
+        """Return "cancelled" for a vanishing gradient that is a sum of cancelling terms, else "".
+
+        The mean magnitude of the terms must exceed ``limit``.
+        """
         return "cancelled" if is_gradient(entry) and self._cancels(entry, limit) else ""
 
     def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
-        """Return "growing" for a bias whose change is within ``limit`` times the magnitude of its module's
-        weight. ``ratio`` is the change as a multiple of the bias itself."""
+        """Return "growing" for a bias that changed much relative to itself, but not to its module's weight,
+        else "".
+
+        ``ratio`` is the change as a multiple of the bias. It must be within ``limit`` as a multiple of the
+        weight.
+        """
         module = _module(entry)
         scales = [self._before.get(f"{module}_{name}") for name in _SCALES]
         scale = self._statistics(next(filter(None, scales), None))
@@ -70,11 +76,11 @@ class ExpectedHits:
         return "growing" if ratio * bias.absolute_mean <= limit * scale.absolute_mean else ""
 
     def of_standstill(self, entry: TensorEntry, ratio: float | None, changes: Sequence[float]) -> Expectation:
-        """Return "small" for a parameter that changed about as much as the others of the step, or
-        "cancelled" for a bias whose gradient is zero by its terms.
+        """Return why a parameter that hardly changed is no sign of a fault, "" if there is no reason.
 
-        ``ratio`` is its change as a multiple of itself, None if unknown. ``changes`` are those of all
-        parameters.
+        It is "small" if it changed about as much as the others of the step, and "cancelled" for a bias with a
+        gradient that is zero because its terms cancel. ``ratio`` is the change as a multiple of the
+        parameter, None if unknown. ``changes`` are those of all parameters.
         """
         moved = [change for change in changes if change > 0]
         if ratio and ratio >= _FAR * numbers.median(moved or [ratio]):
@@ -93,8 +99,11 @@ class ExpectedHits:
         )
 
     def _cancels(self, given: TensorEntry, least: float) -> bool:
-        """Return True if an output, or the one it is a view of, is a sum whose terms cancel up to rounding.
-        False if that is unknown."""
+        """Return True if an output, or the output it is a view of, is known to be a sum that is zero up to
+        rounding.
+
+        The mean magnitude of the terms must exceed ``least``.
+        """
         output = given
         while is_view(output.type) and (source := self._source(output)) is not None:
             output = source
@@ -107,11 +116,13 @@ class ExpectedHits:
         return rounding is not None and bool(total.absolute_mean <= rounding)
 
     def _summed(self, output: TensorEntry) -> TensorEntry | None:
-        """Return the tensor that a sum adds up: its recorded input, else its source in the graph, or None."""
+        """Return the tensor of terms that a sum adds: its recorded input, else its source in the graph, or
+        None."""
         return self._given.get((output.recorded, "input", "0")) or self._source(output)
 
     def _source(self, output: TensorEntry) -> TensorEntry | None:
-        """Return the output that an operator takes first, or None if the graph does not name it."""
+        """Return the output that is the first input of an operator in the graph, or None if that is
+        unknown."""
         operator = self._operators.get(output.recorded)
         return self._outputs.get(operator.sources[0]) if operator and operator.sources else None
 
@@ -124,9 +135,9 @@ class ExpectedHits:
 
 
 def rounding_of_sum(operator_type: str, dtype: str, terms: AnyStatistics, count: int | None) -> float | None:
-    """Return the magnitude up to which ``count`` sums of ``terms`` are zero up to rounding.
+    """Return the mean magnitude that rounding gives ``count`` sums of ``terms`` if their exact value is zero.
 
-    None if the operator does not sum, or the type or the terms are unknown.
+    Return None if the operator does not sum, or if the type or the terms are unknown.
     """
     epsilon = _EPSILONS.get(dtype)
     if canonical(operator_type) not in _SUMS or epsilon is None:
@@ -146,5 +157,5 @@ def _module(entry: TensorEntry) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return the name of a parameter or module as a dump without a graph writes it."""
+    """Return the name of a parameter or module with underscores, as in a dump without a graph."""
     return re.sub(r"[./]", "_", name)

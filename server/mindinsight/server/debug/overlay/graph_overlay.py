@@ -117,9 +117,9 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Return a column [indices of the tree] with the largest of the values of each leaf, else NaN.
+    """Return a column [indices of the tree] with the largest value at each leaf, NaN elsewhere.
 
-    ``nodes`` are the nodes of operators, and ``values`` theirs. Scopes have NaN.
+    ``nodes`` are the graph's nodes of operators, and ``values`` are the values of operators.
     """
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
@@ -290,8 +290,10 @@ class Overlay:
         )
 
     def computed(self, column: Doubles) -> Doubles:
-        """Return a column without the leaves that are views: their values were computed elsewhere, as those
-        of a module's input."""
+        """Return a column with NaN for leaves that are only views, such as of a module's input.
+
+        Their values were computed elsewhere.
+        """
         views = [
             node
             for node, known in self.operators_of.items()
@@ -338,7 +340,8 @@ def step_masks(listing: Listing, results: Sequence[TensorResult], done: bool) ->
 
 
 def _measured(results: Sequence[TensorResult]) -> Measure:
-    """Return a function that looks up results. Those of other tensors are unknown."""
+    """Return a function that looks up the results of tensors, unknown for tensors that are not in
+    ``results``."""
     known = {result.entry.sequence: result for result in results}
     return lambda entries: (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
 
