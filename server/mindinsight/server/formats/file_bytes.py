@@ -83,7 +83,7 @@ def allocated_bytes(file: IO[bytes]) -> int | None:
 
 
 def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """Return the next bytes, fewer at the end of the file."""
+    """Return the next ``size`` bytes of a file, fewer at its end."""
     if size <= _BLOCK:  # a small file is in the buffer by now, and fromfile duplicates the descriptor
         return np.frombuffer(file.read(size), np.uint8)
     try:

@@ -24,7 +24,7 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, slots=True)
 class FileDamage:
-    """Damage: a file, or one tensor in it, that could not be read."""
+    """Damage of a dump: a file, or a tensor in a file, that could not be read."""
 
     path: str
     reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
@@ -178,7 +178,7 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StepFolder:
-    """Directory of one rank, graph and step."""
+    """Directory of a dump with the tensors of one rank, graph and step."""
 
     rank: int
     step: int

@@ -66,7 +66,8 @@ def read_section(path: str | int, offset: int, size: int, schema: Schema = MINDS
 
 
 def _end_of_hole(descriptor: int, offset: int, file_end: int) -> int:
-    """Return where the next bytes of a file are on the disk: `offset` if there are some, or nobody knows."""
+    """Return the offset from `offset` on where a file has bytes on disk: `offset` itself if that is
+    unknown."""
     try:
         return os.lseek(descriptor, offset, os.SEEK_DATA)
     except OSError as error:

@@ -45,7 +45,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One scalar of a sample record. Offsets count from the first value of the record."""
+    """One scalar at the start of a record, as in a sample record. Offsets count from the first value."""
 
     tag: str
     begin: int
@@ -61,12 +61,10 @@ class _Step:
 def read_prefixes(
     data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
 ) -> tuple[list[Scalars], Ints]:
-    """Return the scalars at the start of records like a sample record, and [n] the offsets after them.
+    """Return the scalars at the start of records that equal a sample record, and [n] the offsets after them.
 
-    There is one item for the records of the same tags. The offset is that of ``at`` if none was read.
-
-    The values of ``rows`` lie from ``at`` to ``ends``, one pair per row. ``scalar_key`` is the key of a
-    float32.
+    Each item holds the records with the same tags. The offset is ``at`` if no scalar was read. The values of
+    ``rows`` lie from ``at`` to ``ends``, one pair for each row. ``scalar_key`` is the key of a float32.
     """
     pieces: list[Scalars] = []
     goes_on = at.copy()
@@ -90,7 +88,8 @@ def read_prefixes(
 
 
 def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
-    """Yield the scalars from ``at`` up to a value of another kind or a repeated tag."""
+    """Yield the scalars of a sample record from ``at`` on, up to a value of another kind or a repeated
+    tag."""
     value_at, seen = at, set()
     while value_at < end:
         size = data[value_at + 3]
@@ -106,13 +105,14 @@ def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
 
 
 def _windows(data: bytes, steps: list[_Step], at: Ints) -> _Bytes:
-    """Return the bytes from each of ``at`` that all ``steps`` cover, [n, size]."""
+    """Return the bytes that the scalars ``steps`` take from each offset in ``at`` on, [n, size]."""
     size = steps[-1].end
     return np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))[at]
 
 
 def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
-    """Return how many of ``steps`` each record has. ``room`` is the number of bytes left in each record."""
+    """Return how many of the scalars ``steps`` each record begins with. ``room`` is the size of each
+    record."""
     size = steps[-1].end
     mask, fixed = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     for step in steps:
@@ -126,7 +126,7 @@ def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
 
 
 def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
-    """Return the scalars at the start of records [rows], one result for steps that the same records have."""
+    """Return the scalars at the start of records [rows]. Scalars that the same records have are one item."""
     reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
     pieces = []
     for _, group in groupby(range(len(reached)), key=reached.__getitem__):
@@ -163,9 +163,9 @@ class Tags:
 
 
 class TagNumbers:
-    """Numbers of the tags met so far, in a hash table with one tag per slot.
+    """Table that numbers tags in order of first use: a hash table with one tag in each slot.
 
-    Two tags with the same slot evict each other or are looked up in a dictionary. Only speed depends on the
+    Tags with the same slot replace each other or are looked up in a dictionary. Only the speed depends on the
     hash.
     """
 
@@ -202,7 +202,7 @@ class TagNumbers:
         return numbers
 
     def _look_up(self, words: list[_Words], slots: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers in the slots of the tags, and the rows that are not in their slot."""
+        """Return the number in the slot of each tag, and the rows whose slot holds another tag or none."""
         numbers = self._numbers[slots]
         known = numbers >= 0
         for word, column in zip(words, self._words, strict=False):
@@ -210,7 +210,7 @@ class TagNumbers:
         return numbers, np.flatnonzero(~known)
 
     def _texts_of(self, data: bytes, tags: Tags, places: Ints) -> list[int]:
-        """Return the numbers of the tags at ``places``, looked up by text."""
+        """Return the numbers of the tags at the rows ``places``, looked up by text."""
         begins = tags.offsets[places]
         ends = (begins + tags.sizes[places]).tolist()
         texts = (tag_text(data[at:end]) for at, end in zip(begins.tolist(), ends, strict=True))
@@ -218,7 +218,8 @@ class TagNumbers:
 
 
 def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
-    """Yield the tags as columns of numbers, first the sizes. Tags are equal if all columns are."""
+    """Yield the tags as columns of integers, sizes first. Tags are equal if all of their integers are
+    equal."""
     yield tags.sizes.view(np.uint64)
     source = unaligned(data, "<u8")
     last = np.maximum(tags.sizes - 8, 0)  # the last eight bytes overlap those before
@@ -327,14 +328,14 @@ def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
 
 
 def _exact(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
-    """Decode values of a float32 followed by the same number as float64. Return kinds, offsets and sizes."""
+    """Decode values that hold a float32 and the same number as float64. Return kinds, offsets and sizes."""
     low, high = schema.exact_key & 0x7F | 0x80, schema.exact_key >> 7
     fits = (after - at == 14) & (octets[at + 4] == low) & (octets[at + 5] == high) & (high > 0)
     return fits * np.uint8(EXACT), at + 6, np.full(len(at), 8, np.int64)
 
 
 def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
-    """Decode values with a payload message. Return kinds, offsets and sizes."""
+    """Decode the position of payload messages in values. Return kinds, offsets and sizes."""
     lengths, offsets = varints(octets, at)
     fits = (lengths >= 0) & (offsets + lengths == after)
     return fits * schema.payload_codes[octets[at - 1]], offsets, lengths
@@ -348,7 +349,7 @@ _CHUNK: Final = 1 << 14  # records and values read at a time; the columns stay i
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """Fields before the values of each record."""
+    """Fields of records before their values: wall times, steps and offsets."""
 
     fits: npt.NDArray[np.bool_]
     walls: Doubles
@@ -360,7 +361,8 @@ class _Heads:
 def read_columnar(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Decode the records ``rows`` that are encoded in the usual way, and return batches and other rows."""
+    """Decode those of the records ``rows`` with the usual encoding, and return batches and the rows left
+    over."""
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
     inside = np.flatnonzero(ends + LOOK_AHEAD <= len(data))
@@ -394,10 +396,9 @@ def read_columnar(
 def read_layout(
     data: bytes, begins: Ints, ends: Ints, schema: Schema
 ) -> tuple[_Heads, ValueTable, list[str]] | None:
-    """Return the heads, values in file order, and tags of records with many different scalars, or None if
-    encoded unusually.
+    """Return heads, values in file order and tags of records with many distinct scalars, one value per tag.
 
-    Their payloads are from ``begins`` to ``ends``.
+    Their payloads are from ``begins`` to ``ends``. Return None if any record has an unusual encoding.
     """
     if ends[-1] + LOOK_AHEAD > len(data):
         return None
@@ -408,7 +409,7 @@ def read_layout(
 
 
 def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars:
-    """Return the scalars of the good rows, with their row numbers in the section."""
+    """Return the scalars of the rows that are ``good``, with the record numbers of these rows."""
     chosen = good[piece.rows]
     if chosen.all():
         return replace(piece, rows=numbers[piece.rows])
@@ -418,9 +419,9 @@ def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars
 def _values(
     data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers, schema: Schema
 ) -> Iterator[ValueTable]:
-    """Yield the values of the records ``rows`` from ``at`` on.
+    """Yield tables of the values of the records ``rows``, which begin at the offsets ``at``.
 
-    Clears ``heads.fits`` for records left over.
+    Clears ``heads.fits`` for records that cannot be decoded here.
     """
     waiting: list[ValueSpans] = []
     count = 0

@@ -160,7 +160,7 @@ def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
 def _ragged(
     table: ValueTable, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
 ) -> RaggedScalars:
-    """Return the ``chosen`` groups as ragged scalars.
+    """Return the ``chosen`` groups of a table as ragged scalars.
 
     ``order`` sorts the table into groups. ``tags`` and ``counts`` are the tag number and the size of each
     group.
@@ -226,7 +226,7 @@ def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
 
 
 def _joined(pieces: list[Scalars]) -> list[Scalars]:
-    """Join scalars so that each set of tags with the same rows becomes one item."""
+    """Join scalars over several batches of records into one item for each set of tags with the same rows."""
     alike: dict[tuple[str, ...], list[Scalars]] = {}
     for piece in pieces:
         alike.setdefault(piece.tags, []).append(piece)

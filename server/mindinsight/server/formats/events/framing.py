@@ -52,7 +52,7 @@ def check_crcs(data: bytes, starts: Ints, sizes: Ints) -> Flags:
 
 
 def _adjacent_runs(starts: Ints, ends: Ints) -> Iterator[tuple[int, int]]:
-    """Yield the first and the end row of each run of records without gaps, up to ``_COPY_SIZE`` bytes."""
+    """Yield start and stop index of each run of records without gaps, split at about ``_COPY_SIZE`` bytes."""
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
     first = 0
     for stop in [*gaps.tolist(), len(starts)]:
@@ -94,7 +94,7 @@ def _are_all_intact(data: bytes, starts: Ints, sizes: Ints) -> bool:
 
 
 def _find_period(sizes: Ints) -> int:
-    """Return the number of records after which the sizes repeat up to the end, or 0 if they do not."""
+    """Return the period in records with which all sizes repeat, or 0 if they do not."""
     for period in (np.flatnonzero(sizes[1 : _MAX_SIZE_PERIOD + 1] == sizes[0]) + 1).tolist():
         if len(sizes) >= _MIN_PERIODS * period and (sizes[period:] == sizes[:-period]).all():
             return int(period)
@@ -111,7 +111,7 @@ def _unmask(stored: Crcs) -> Crcs:
 
 
 def _crcs_of_zeros(sizes: Ints) -> Crcs:
-    """Return by size the difference between a CRC started with ones and one started at zero."""
+    """Return ``_crc_of_zeros`` of each size, computed once for equal sizes."""
     if len(sizes) <= _FEW_SIZES:
         return np.array([*map(_crc_of_zeros, sizes.tolist())], np.uint32)
     table = np.zeros(int(sizes.max()) + 1, np.uint32)
@@ -189,10 +189,12 @@ _CACHE_SIZE: Final = 1 << 18  # bytes compared at a time; they stay in the proce
 
 
 def find_repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
-    """Return the starts of records from ``at`` that repeat the end of ``headers``, and the offset after them.
+    """Return the starts of the records from ``at`` on that continue the pattern in ``headers``, and their
+    end.
 
-    ``sizes`` maps the 12 header bytes to the framed size of a record. The
-    starts are empty if ``headers`` end in no pattern or the pattern does not continue.
+    The pattern is the sequence that the last of ``headers`` repeat. ``sizes`` maps the 12 header bytes to the
+    framed size of a record. There are no starts if ``headers`` end in no pattern or the pattern does not
+    continue.
     """
     pattern = headers[len(headers) - _shortest_period(headers) :]
     steps = np.cumsum([0] + [sizes[header] for header in pattern])
@@ -231,7 +233,7 @@ def _shortest_period(headers: list[bytes]) -> int:
 
 
 def _count_matching(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: int) -> int:
-    """Return how many of ``rounds`` repetitions of the pattern from ``at`` have exactly its headers."""
+    """Return how many of the first ``rounds`` repetitions from ``at`` on have the headers in ``pattern``."""
     stride = int(steps[-1])
     for header, step in zip(pattern, steps[:-1].tolist(), strict=True):
         for offset, dtype in ((0, "<u8"), (8, "<u4")):
@@ -379,7 +381,8 @@ def _follow_chain(
 
 
 def _search_headers(data: bytes, at: int) -> tuple[Ints, int]:
-    """Return the starts of some adjacent records from ``at``, and the offset after them.
+    """Return the starts of some adjacent records from ``at`` on, found by their bytes, and the offset after
+    them.
 
     A header of a record below 64 KiB is recognised by at least six zero bytes of its length. Candidates with
     a valid checksum are records as long as they are adjacent. A similar pattern in a payload ends the search.
@@ -424,7 +427,8 @@ def _crc_of_length(length: int) -> int:
 
 
 def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], int]:
-    """Return the starts of at most ``limit`` records from ``at``, and the offset after them."""
+    """Return the starts of at most ``limit`` records from ``at`` on, found one by one, and the offset after
+    them."""
     starts: list[int] = []
     look_up, add, last = known.get, starts.append, len(data)
     for _ in repeat(None, limit):  # the one loop that Python runs for each record
@@ -441,7 +445,8 @@ def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[li
 
 
 def _learn_size(header: bytes, known: dict[bytes, int]) -> int:
-    """Add the framed size stated by a header to ``known`` and return it. Return 0 for an invalid header."""
+    """Return the framed size of a record by its header, and store it in ``known``. 0 for an invalid
+    header."""
     size = payload_size(header) if len(header) == HEADER_SIZE else None
     if size is None:
         return 0

@@ -28,7 +28,8 @@ STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordShape:
-    """Shape of records: a parsed sample, and the bits that all records of the shape share."""
+    """Shape of records that differ only in their data: a parsed sample, and the bits that are equal in all of
+    them."""
 
     event: event_fields.ParsedEvent  # of a sample or of zeros; offsets from the start of the payload
     mask: npt.NDArray[np.uint8]  # [size] which bits are the same in all records of the shape
@@ -52,13 +53,13 @@ def record_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | N
 
 @lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
 def _plain_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Return the cached shape of a record of float32 scalars with its data set to zero, or None if it has no
-    shape."""
+    """Return the cached shape of a record of float32 scalars, given with zeros for data, or None if it has
+    none."""
     return _parsed_shape(payload, schema)
 
 
 def _wide_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Return the shape of a wide record, a known one if possible, or None if it has no shape."""
+    """Return the shape of a large record, from the cache if it is known, or None if it has none."""
     shape = known_shape(payload, schema)
     if shape is not None:
         return shape
@@ -71,13 +72,13 @@ def _wide_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | No
 
 
 def known_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Return the known shape that a wide record has, or None."""
+    """Return the cached shape that a large record has, or None."""
     return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
 
 
 @lru_cache(maxsize=1 << 2)
 def _wide_shapes(size: int, schema: event_fields.Schema) -> list[RecordShape]:
-    """Return the cached list of shapes of wide records of ``size`` bytes, newest first. Callers change it."""
+    """Return the cached shapes of large records of ``size`` bytes, newest first. Callers change this list."""
     return []
 
 
@@ -98,7 +99,8 @@ def _parsed_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | 
 
 
 def _is_regular(event: event_fields.ParsedEvent, size: int) -> bool:
-    """Return True if an event holds only values of distinct tags, most of its bytes outside payloads."""
+    """Return True if an event holds only values with distinct tags, and at most half of its bytes are
+    payloads."""
     if event.version or event.skipped or event.notes or event.closing is not None:
         return False
     if any(item.number is not None for item in event.values):
@@ -219,7 +221,7 @@ def read_shapes(
 
 
 def _min_records(size: int) -> int:
-    """Return the number of records of ``size`` bytes that pays for setting up a matrix."""
+    """Return the number of records of ``size`` bytes from which decoding as a matrix is faster."""
     return 1 if size >= WIDE else _MIN_RECORDS
 
 
@@ -240,7 +242,7 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
 
 
 def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: event_fields.Schema) -> list[Ints]:
-    """Group rows of one size by the few bytes in which their tags differ.
+    """Group rows with records of one size by the few bytes in which their tags differ.
 
     The grouping is only a hint. Records of one shape in two groups are still read correctly.
     """
@@ -306,7 +308,7 @@ def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
 
 
 def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
-    """Decode the rows of a matrix that all have the shape."""
+    """Decode the records ``rows``, the rows of ``matrix``, which all have the shape."""
     event, begins = shape.event, starts[rows] + HEADER_SIZE
     scalars, payloads = [], []
     for kind, dtype in ((event_fields.SCALAR, "<f4"), (event_fields.EXACT, "<f8")):

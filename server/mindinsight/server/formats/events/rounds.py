@@ -32,7 +32,7 @@ _FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """Layout of one round, the records that a training repeats in each step: n records with k scalars.
+    """Layout of the n records with k scalars that a training writes in every step (a round).
 
     Offsets count from the first header.
     """
@@ -88,7 +88,7 @@ class Round:
         return self.steps(words, np.arange(len(words)))[:, 0]
 
     def count(self, data: bytes, start: int, most: int) -> int:
-        """Return how many of at most ``most`` rounds from ``start`` on match headers and tags."""
+        """Return how many consecutive rounds from ``start`` on have this layout, at most ``most``."""
         batch = max(record_shapes.CACHED // (self.several * self.stride), 1) * self.several
         for first in range(0, most, batch):
             tried = min(batch, most - first)
@@ -98,7 +98,8 @@ class Round:
         return most
 
     def _alike(self, data: bytes, start: int, rounds: int) -> int:
-        """Return how many of ``rounds`` from ``start`` on match, up to the first that does not."""
+        """Return how many of the first ``rounds`` from ``start`` on have this layout, up to the first other
+        one."""
         octets = np.frombuffer(data, np.uint8, rounds * self.stride, start)
         row = self.several * self.stride
         at = len(octets) - len(octets) % row
@@ -114,7 +115,7 @@ class Round:
 
 @lru_cache(maxsize=64)  # shapes are the same objects in all files that record the same tags
 def joined(shapes: tuple[record_shapes.RecordShape, ...]) -> Round:
-    """Return the round of records of these shapes. Cached for all files that record the same tags."""
+    """Return the round whose records have these shapes. Cached for all files that record the same tags."""
     masks, fixed, begins, at = [], [], [], 0
     for shape in shapes:
         masks += [_HEADER_MASK, shape.mask, _FOOTER_MASK]
@@ -153,7 +154,7 @@ _MAX_STRIDE: Final = 1 << 21  # bytes of a round of many records
 
 
 def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> Round | None:
-    """Return the layout of the round that begins with record ``row``, or None if there is none.
+    """Return the layout of a round of very many records that begins with record ``row``, or None.
 
     The round ends before its first tag occurs again. Its records are decoded as columns, because they are too
     many to parse one by one.
@@ -221,7 +222,7 @@ class KnownRounds(NamedTuple):
 
 
 def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
-    """Add a round that occurred frequently, first at ``start``, to the known rounds of this process."""
+    """Add the layout of a frequent round, which begins at ``start``, to those known in this process."""
     large = model.stride >= _LARGE
     models = _large_models(schema) if large else _models(data[start : start + HEADER_SIZE], schema)
     if model not in models:
@@ -230,7 +231,7 @@ def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
 
 
 def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
-    """Return the known rounds that begin at ``at`` with record ``row``, or None.
+    """Return the rounds of a known layout that begin at ``at`` with record ``row``, or None.
 
     All records of the first round must have one step, because a round does not begin in the middle of a step.
     """
@@ -327,8 +328,11 @@ def read_rounds(
 def _next_round(
     data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema
 ) -> tuple[int, int, Round | None]:
-    """Find the round at ``row`` or at the next step, and return its first record, the number of records to
-    skip if it is not frequent, and its layout or None."""
+    """Find a round at ``row`` or, if that is within a step, at the beginning of the next step.
+
+    Return the number of its first record, how many records to skip if it is not frequent, and its layout or
+    None.
+    """
     model, skipped = _round_at(data, starts, sizes, row, schema)
     behind = 0 if model is None else _next_step(data, starts[row:], model)
     if behind:
@@ -365,7 +369,7 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
 
 
 def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
-    """Return True if the last of the records has the shape of an earlier one, as in rounds."""
+    """Return True if the last record has the shape of an earlier one, as if rounds had repeated."""
     places = np.flatnonzero(sizes == sizes[-1])
     payloads = [data[at + HEADER_SIZE : at + HEADER_SIZE + int(sizes[-1])] for at in starts[places].tolist()]
     shape = record_shapes.record_shape(payloads.pop(), schema)
@@ -373,13 +377,14 @@ def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
 
 
 def _is_plain(event: ParsedEvent) -> bool:
-    """Return True if an event has a wall time, a step from 0 on, and scalars only."""
+    """Return True if an event has a wall time, a step of at most eight bytes, and scalars only."""
     kinds = {item.kind for item in event.values}
     return event.wall_at >= 0 and event.step_size <= _WORD and kinds <= {SCALAR, EXACT}
 
 
 def _next_step(data: bytes, starts: Ints, model: Round) -> int:
-    """Return the first record of a round that starts a new step, or 0 if there is none."""
+    """Return the index of the first record in a round whose step differs from the one before, or 0 if none
+    does."""
     if not _whole(starts, 1, model):
         return 0
     changes = np.flatnonzero(np.diff(model.first_steps(data, int(starts[0]))))
@@ -387,7 +392,7 @@ def _next_step(data: bytes, starts: Ints, model: Round) -> int:
 
 
 def _count(data: bytes, starts: Ints, model: Round) -> int:
-    """Return how many consecutive rounds begin at the first of ``starts``."""
+    """Return how many consecutive rounds of the layout ``model`` begin at the first of ``starts``."""
     every = starts[:: len(model.begins)]
     most, begin = len(starts) // len(model.begins), int(starts[0])
     evenly = every[:most] == np.arange(begin, begin + most * model.stride, model.stride)
@@ -396,7 +401,7 @@ def _count(data: bytes, starts: Ints, model: Round) -> int:
 
 
 def _whole(starts: Ints, rounds: int, model: Round) -> int:
-    """Return ``rounds``, or one less if a record of the last round is not in place."""
+    """Return ``rounds``, or one less if the last round is not complete."""
     if not rounds:
         return 0
     last = starts[(rounds - 1) * len(model.begins) : rounds * len(model.begins)]
@@ -436,7 +441,8 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
 
 
 def _homes(step_sizes: Ints, words: npt.NDArray[Any], walls: npt.NDArray[Any]) -> Ints:
-    """Return for each record of a round the first record with the same steps and wall times, [n]."""
+    """Return [n], for each record of a round, the first record with equal steps and wall times in all
+    rounds."""
     if (step_sizes == step_sizes[0]).all() and (words == words[0]).all() and (walls == walls[0]).all():
         return np.zeros(len(words), np.int64)
     homes: dict[tuple[int, bytes, bytes], int] = {}

@@ -84,7 +84,7 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> decoder_results.Recor
 
 
 def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> Doubles:
-    """Return the scalars at ``offsets``, 0 for other kinds. At least a checksum follows each value."""
+    """Return the scalars at ``offsets``, with 0 for values of other kinds."""
     scalar = codes <= EXACT
     words = [data[at : at + 8] if read else bytes(8) for at, read in zip(offsets, scalar, strict=True)]
     return decoder_results.read_numbers(b"".join(words), codes, 8 * np.arange(len(words)))

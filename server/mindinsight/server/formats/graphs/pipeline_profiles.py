@@ -303,7 +303,7 @@ def _profile(samples: _Samples) -> PipelineProfile:
 
 
 def _with_cpu(profile: PipelineProfile, use: _UseSamples | None, means: _Means | None) -> PipelineProfile:
-    """Add the processor time of each operator, from samples or else from their means."""
+    """Add the processor time of each operator: the mean of samples, else the recorded mean."""
     percents: dict[int, float] = {}
     if means is not None:
         percents = {n: value for n, value in zip(means.op_ids, means.avg_cpu_pct, strict=False) if value >= 0}

@@ -160,7 +160,7 @@ _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """Status of one unit of the device after a task of a stream. A ``status`` other than 0 is an overflow."""
+    """Overflow status of one unit of the device after a task. A ``status`` other than 0 is an overflow."""
 
     unit: str
     status: int
