@@ -122,7 +122,8 @@ class WebStore:
         return data
 
     def _kept(self, address: str, start: int) -> _Stream | None:
-        """Return the open response that continues at `start`, or None. Close one that is elsewhere."""
+        """Return the open response of an address that continues at `start`, or None. Close it if it is
+        elsewhere."""
         with self._lock:
             stream = self._streams.pop(address, None)
         if stream is None or stream.at == start:
@@ -168,7 +169,8 @@ class WebStore:
     def _ask(
         self, known: dict[str, _Seen], urls: list[str], ask: Callable[[str, _Seen | None], Any], until: float
     ) -> list[Any]:
-        """Return the response for each URL. Expired ones are requested again, several at once."""
+        """Return the known response for each URL, after expired ones were requested again, several at
+        once."""
 
         def look(url: str) -> Any:
             if time.monotonic() > until:
@@ -269,7 +271,7 @@ class _Stream:
         self._limit = limit
 
     def goes_on(self) -> bool:
-        """Return True if the body is a whole file of which bytes are left, as far as the response says."""
+        """Return True if the response is a whole file, and bytes of it are not yet read."""
         return self._limit is None and not self._answer.isclosed() and self._answer.length != 0
 
     def read(self, size: int) -> bytes:

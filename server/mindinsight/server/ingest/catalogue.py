@@ -160,7 +160,7 @@ class Catalogue:
         )
 
     def settle(self, discovery: Discovery) -> None:
-        """Add, update and remove runs and their files so that they are those of a discovery."""
+        """Add, update and remove runs and files to match a discovery."""
         before, self.stages = self.stages, {}
         for discovered in discovery.runs:
             stage = before.pop(discovered.id, None)
@@ -281,7 +281,7 @@ class Catalogue:
         return any(other != name and other.startswith(below) for other in self.stages)
 
     def _settle(self, stage: RunStage) -> None:
-        """Add waiting scalars of a run to its columns. A file that fails is skipped."""
+        """Append the waiting scalars of a run to its columns. A file that fails is skipped."""
         for file in list(stage.files.values()):
             try:
                 stage.settle(file)

@@ -210,7 +210,7 @@ class ColdColumns:
             pages.madvise(mmap.MADV_DONTNEED)
 
     def _segment_for(self, size: int) -> _Segment | None:
-        """Return a segment with room for ``size`` bytes, or None if the columns stay in memory."""
+        """Return a mapped file with room for ``size`` bytes, or None if the columns stay in memory."""
         if size < self._smallest or not self._is_usable():
             return None
         if self._segment is None or self._segment.room < size:

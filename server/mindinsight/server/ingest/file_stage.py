@@ -79,7 +79,7 @@ class FileStage:
         return max(0, self.stamp.size - self.read)
 
     def has_more(self, offset: int) -> bool:
-        """Return True if there is more to read after a section from ``offset`` on was read."""
+        """Return True if another section can be read, after the section that began at ``offset``."""
         return self.stamp != self.checked or (self.read > offset and self.unread > self.pending)
 
     @property
@@ -240,7 +240,8 @@ class FileStage:
         return key
 
     def _resolve_kind(self, columns: ReferenceColumns) -> Kind:
-        """Return the kind of a tag's payloads, which only its first TensorBoard event may state."""
+        """Return the kind of a tag's payloads, which may be known only from the tag's first TensorBoard
+        event."""
         if not self.tensorboard or columns.kind != "tensor" or ("tensor", columns.tag) in self.references:
             return columns.kind
         kinds = (kind for kind in TENSOR_KINDS if (kind, columns.tag) in self.references)

@@ -60,7 +60,7 @@ class CacheFileWriter:
         self._begin_run()
 
     def array(self, array: Array) -> list[Any]:
-        """Write an array of the current run, once even if it is added again, and return its position.
+        """Write an array of the current run, unless it was written before, and return its position.
 
         The position is a list for `Body.array`.
         """
@@ -128,7 +128,7 @@ class CacheFileWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Position and note of one run."""
+    """Entry of the cache's index: the arrays of one run (bytes and checksum), and its note."""
 
     offset: int
     size: int
@@ -164,7 +164,7 @@ class CacheFile:
         """Check the arrays of one run and return their reader. Raises StaleError for a wrong checksum.
 
         They are read and not mapped, because a map of a file that another process truncates ends this one.
-        ``cold`` takes large arrays.
+        ``cold`` stores large arrays.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
@@ -252,7 +252,7 @@ Note = dict[str, Any]
 
 
 def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
-    """Write the columns of a file by ``pack`` to a cache file, and return a note with everything else."""
+    """Write the columns of a file to the cache file of ``pack``, and return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
     files = {stored: number for number, stored in enumerate(file.scalars.files())}
@@ -312,7 +312,10 @@ def _scalars(group: ScalarGroup, pack: CacheFileWriter, files: Mapping[ValueFile
 
 
 def _encode_sections(group: ScalarGroup, tags: list[str], files: Mapping[ValueFile, int]) -> list[list[Any]]:
-    """Return the positions of a group's sections, with rows of the tags if those before were others."""
+    """Return a group's sections as JSON lists: file, offset, length, type, and rows of the tags.
+
+    The rows are None if the tags are the same as in the section before.
+    """
     known: Mapping[str, int] = {tag: row for row, tag in enumerate(tags)}
     sections = []
     for section in group.sections:
@@ -437,9 +440,9 @@ class IndexCache:
         self._files, self._notes, self._bodies = [], {}, {}
 
     def save(self, stages: Mapping[str, RunStage], growth: float | None = GROWTH) -> None:
-        """Write the runs that changed by more than a share ``growth`` of their bytes since they were written.
+        """Write the runs that grew by more than the share ``growth`` since they were last written.
 
-        With 0 write all that changed, with None those that changed by more than a gigabyte. A failure is
+        With 0 write all runs that changed, with None those that grew by more than a gigabyte. A failure is
         logged.
         """
         self._remove_unused(stages)

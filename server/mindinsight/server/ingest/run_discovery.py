@@ -14,7 +14,8 @@ from mindinsight.server.store.run import DirectoryDamage
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredRun:
-    """Run that discovery found: a folder, or the files of one rank in a folder of several."""
+    """Run found by a scan: the files of one folder, or those of one rank if several ranks share the
+    folder."""
 
     id: str  # id of the folder; for a further rank with files in the same folder, an id below it
     folder: str  # id
@@ -31,7 +32,7 @@ class DiscoveredRun:
 
 
 class _RankFiles(NamedTuple):
-    """Files of a run: a folder, or the files of one rank if several ranks write into one folder."""
+    """Files of one run: those of a folder, or those of one rank if several ranks write into the folder."""
 
     id: str
     home: str  # id of the folder
@@ -149,7 +150,8 @@ def _newest_write(folder: folder_tree.Folder) -> float:
 
 
 def _creation_time(folder: folder_tree.Folder) -> float:
-    """Return the largest Unix seconds in the names of the files, else the newest change."""
+    """Return the latest time in the names of a folder's files, else that of the last write, in Unix
+    seconds."""
     named = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
     if named:
         return max(named)

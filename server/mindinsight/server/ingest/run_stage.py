@@ -55,7 +55,7 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return all parts, after a flag that is True if rows before the end changed since the last call."""
+        """Return whether earlier rows changed since the last call, and all parts."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
@@ -112,7 +112,7 @@ class RunStage:
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Replace the facts that discovery found about the run, and note if that changes it."""
+        """Replace what discovery found about the run, and mark the run as changed if that differs."""
         before, self.discovered = self.discovered, discovered
         if (given := trial_settings(discovered.folder, discovered.path)) != self._given:
             self._given = given
@@ -195,7 +195,8 @@ class RunStage:
 
     @property
     def only_describes(self) -> bool:
-        """Return True if the files hold TensorBoard's list of hyperparameters and no values of a run."""
+        """Return True if the files hold only TensorBoard's list of hyperparameters, and no values of a
+        run."""
         empty = not (self._scalars or self._system or self._references or self.discovered.dumps)
         described = all(file.hparams and not (file.damage or file.error) for file in self.files.values())
         known = self._lineage

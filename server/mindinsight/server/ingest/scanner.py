@@ -58,7 +58,8 @@ class PollSchedule:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder of ``files`` files, with the longest wait times ``trust``."""
+        """Schedule the next check of a folder with ``files`` files. Its longest wait is multiplied by
+        ``trust``."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)
@@ -119,7 +120,8 @@ class Scanner:
         self._watchers.stop()
 
     def look(self) -> bool:
-        """Add changes since the last call to the catalogue, and return False if a pause prevented that."""
+        """Add changes since the last call to the catalogue. Return False if nothing was done because of a
+        pause."""
         began = time.monotonic()
         if began < self._look_at:
             return False

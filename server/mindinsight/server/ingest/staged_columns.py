@@ -67,7 +67,7 @@ class GrowingColumn:
     def share(self, other: GrowingColumn) -> None:
         """Share the memory of ``other``, which has equal rows.
 
-        The first of the two that gets more rows is copied, because neither may write to shared memory.
+        The first of both that gets more rows is copied, because neither may write to shared memory.
         """
         self._data = other._data = other.view()
         self._view = other._view = None
@@ -165,7 +165,8 @@ class ScalarGroup:
 
     @property
     def values(self) -> Floats:
-        """Return an immutable view of the values in memory, [k, n]. Rows without a tag have no meaning."""
+        """Return an immutable view of the values in memory, [k, n]. Rows that belong to no tag are
+        meaningless."""
         if self._view is None:
             self._view = self._matrix[:, : self._count]
             self._view.flags.writeable = False
@@ -335,7 +336,7 @@ class ScalarTable:
             group.append(block.steps, block.walls, values, sessions)
 
     def put(self, group: ScalarGroup) -> None:
-        """Add a group that was cached, as the group of all of its tags."""
+        """Add a group from the cache, as the group of all its tags."""
         self.in_memory += group.own_size
         self._set_group(group)
 

@@ -38,10 +38,11 @@ class Line:
 
 
 def line_rows(steps: Ints, files: Ints) -> Ints | None:
-    """Return the indices of the rows of the line, with ascending steps, or None if all rows are the line.
+    """Return the rows of a scalar's line, the points to draw, or None if these are all rows.
 
-    ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows of `file_rows`. A
-    newer file overwrites the steps from its first step on. Of a repeated step, the last value counts.
+    ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows of `file_rows`. The
+    line has ascending steps: a newer file overwrites the steps from its first step on, and of a repeated step
+    the last value counts.
     """
     if bool(np.all(steps[1:] > steps[:-1])):
         return None
@@ -175,7 +176,7 @@ def file_rows(parts: Sequence[Part]) -> Ints:
 
 
 def _begun_later(parts: Sequence[Part]) -> npt.NDArray[np.bool_]:
-    """Return which files were begun when all older ones had ended, by their wall times, [f] bool."""
+    """Return [f] True for each file that was begun after all older files had ended, by wall times."""
     ends = np.maximum.accumulate([part.walls[-1] for part in parts])
     begun = np.array([part.walls[0] for part in parts])
     return np.append(True, begun[1:] >= ends[:-1])
