@@ -138,7 +138,7 @@ def _token_page(request: Request) -> str:
 
 
 def _error_of(path: str, error: ApiError) -> Response:
-    """Return an error in the form of the interface that a path belongs to."""
+    """Return an error as a response of the API, v1 or v2, that serves a path."""
     if not path.startswith(f"{V1}/"):
         return error_response(error)
     from mindinsight.server.v1.v1_responses import v1_error

@@ -268,7 +268,7 @@ def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim |
 
 
 def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
-    """Return the validation losses that have too few values for levels, and a training loss that has some."""
+    """Return the validation losses with too few values for levels whose training loss has levels."""
     few_values = [tag for tag in _with_aim(run, "loss") if _words(tag) & _VALIDATION and tag not in judged]
     return [
         tag
@@ -282,7 +282,7 @@ def _is_beside(tag: str, other: str) -> bool:
 
 
 def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict[str, Any] | None:
-    """Return how the training loss of a validation loss fell since its change, or None if it did not."""
+    """Return how far the training loss fell after a validation loss changed, or None if it did not fall."""
     for other, levels in judged.items():
         if _is_beside(tag, other):
             part = levels.part_at(change.step)

@@ -154,7 +154,8 @@ def _follows(part: Part, step: int | None) -> bool:
 
 
 def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
-    """Yield the faults of a part by their order in the headline: what breaks a training, then by step."""
+    """Yield the faults of a part with their sort keys for the headline: what breaks a training first, then by
+    step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
         yield claim.key in _MILD, min(_steps(claim), default=at), claim
@@ -496,8 +497,7 @@ def is_without_fault(run: Run) -> bool:
 
 
 def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if no rank of a job has a fault, as in `is_without_fault`, and its script is the same as
-    that of the run, or unknown."""
+    """Return True if no rank of a job has a fault, and its script is not known to differ from the run's."""
     if not all(is_without_fault(rank) for rank in (other, *runs) if rank.job == other.job):
         return False
     codes = _codes(run, other)

@@ -340,7 +340,7 @@ def dump(path: str | os.PathLike[str], executor: Executor | None = None) -> Dump
 
 
 def _matches(entry: TensorEntry, pattern: str) -> bool:
-    """Return True if an operator has a name or matches a pattern with `*` and `?`."""
+    """Return True if ``pattern`` is the name of a tensor's operator, or matches it with `*` and `?`."""
     names = (entry.operator, entry.recorded)
     plain = pattern.replace("[", "[[]")
     return pattern in names or any(fnmatchcase(name, plain) for name in names)

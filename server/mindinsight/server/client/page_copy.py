@@ -189,7 +189,8 @@ class Recorder:
         return [f"{link['page']}?{urlencode(link['query'], doseq=True, quote_via=quote)}" for link in links]
 
     def _keep(self, key: str, body: bytes, kind: str) -> None:
-        """Write an answer to a file. A later answer to the same question replaces it, as when a job ends."""
+        """Write a response to a file. It replaces an earlier response to the same request, as when a job
+        ends."""
         if key not in self.answers:
             self.answers[key] = f"{next(self._numbers)}.{_ENDINGS.get(kind, 'bin')}"
         (self.folder / self.answers[key]).write_bytes(body)

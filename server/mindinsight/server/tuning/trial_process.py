@@ -55,7 +55,7 @@ def due_reports(line: Line, every: int, after: int) -> Iterator[tuple[int, float
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Target that the trial did not write, with the names of the same group that it wrote."""
+    """Target of which a trial recorded no value, with the names in the same group that it did record."""
 
     target: str
     written: tuple[str, ...]

@@ -65,9 +65,10 @@ _PASSES: Final = (
 
 
 def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return [n] the partner of each node in the other graph, -1 for none, and the result of `owners_of`.
+    """Return [n] each node's partner in the other graph, -1 for none, and [n] each operator's parameter, 0 if
+    unknown.
 
-    Constants have no partners.
+    Constants have no partners. The parameters are numbered as by `owners_of`.
     """
     partners = np.full(len(columns.kinds), -1, dtype=np.int64)
     unique_names = _match_parameters(columns, partners)

@@ -27,7 +27,10 @@ def compared_row(
     slot: str,
     graph: str = "",
 ) -> Row:
-    """Return the row of a tensor of the target. Raises ApiError if there is none. FastAPI dependency."""
+    """Return the comparison row of the target's tensor that the query names. FastAPI dependency.
+
+    Raises ApiError if there is none.
+    """
     wanted = (graph, operator, direction, slot)
     rows: list[Row] = list(COMPARISON.find(service, number).items)
     for row in rows:
