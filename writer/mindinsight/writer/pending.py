@@ -118,10 +118,10 @@ def size_of(item: Item) -> int:
 
 
 class StepQueue:
-    """Queue of one recorder's jobs. A lock lets one of several threads at a time pass jobs on.
+    """Collector of one recorder's values, which queues all values of a step together for the writing thread.
 
-    ``strict`` raises TooLarge for a value that exceeds the size of a message. Otherwise the value is dropped,
-    with tag and step in the log.
+    A lock lets one of several threads at a time queue a step. ``strict`` raises TooLarge for a value that
+    exceeds the size of a message. Otherwise the value is dropped, with tag and step in the log.
     """
 
     def __init__(self, events: EventQueue, pending: Pending, strict: bool) -> None:

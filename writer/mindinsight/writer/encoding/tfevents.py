@@ -23,7 +23,8 @@ EVENT: Final = "event"
 
 
 def version_record() -> bytes:
-    """Return the first record of a file."""
+    """Return the first record of a TensorBoard event file, with the version of the format and the writer's
+    name."""
     source = wire.block(_SOURCE, wire.block(1, b"mindinsight.writer"))
     version = wire.block(_VERSION, FILE_VERSION.encode())
     return encode_record(wire.double(_WALL, time.time()) + version + source)

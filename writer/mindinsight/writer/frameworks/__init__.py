@@ -13,9 +13,9 @@ _NAMES = ("mindspore", "torch", "jax")
 
 
 def framework_of(value: object) -> ModuleType | None:
-    """Return the adapter module for the framework of ``value``, or None if it is of no such framework.
+    """Return the adapter module for the framework of ``value``, or None if there is none for it.
 
-    A user's network counts for the framework of its base class, a function for the framework that wraps it.
+    A user's network belongs to the framework of its base class, a function to the framework that wraps it.
     """
     for cls in type(value).__mro__:
         package = cls.__module__.partition(".")[0]

@@ -265,7 +265,7 @@ class FlightRecorderCallback(Callback):
         self._loss = loss.detach()
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Check the step, before the optimizer changes a weight."""
+        """Check loss and gradients of the step for faults, before the optimizer changes a weight."""
         if self._recorder is not None and self._batch is not None:
             batch, number = self._batch
             self._recorder.end(self._loss, lambda: _replayed(trainer, pl_module, batch, number))

@@ -148,12 +148,12 @@ class FlightRecorderCallback(TrainerCallback):
         self._begin(state)
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Check a batch with accumulated gradients, and begin with the next."""
+        """Check loss and gradients of an accumulated batch for faults, and begin with the next batch."""
         self._end(given["model"])
         self._begin(state)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Check the step, before the optimizer changes a weight."""
+        """Check loss and gradients of the step for faults, before the optimizer changes a weight."""
         self._end(given["model"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:

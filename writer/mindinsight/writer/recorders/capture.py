@@ -165,7 +165,7 @@ class GraphRecorder:
         return f"{scope}/{kind}-op{number}"
 
     def outputs(self, outputs: Sequence[TensorFacts]) -> None:
-        """Add the operator named last, with these outputs, to the graph."""
+        """Add the operator last passed to ``operator`` to the graph, with its ``outputs``."""
         kind, scope, number, sources, stack = self._pending
         types = [(list(facts.shape), facts.dtype) for facts in outputs]
         shape, dtype = types[0] if types else (None, "")

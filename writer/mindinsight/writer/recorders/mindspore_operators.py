@@ -284,9 +284,11 @@ class MindSporeCapture(OperatorCapture):
             observed(tensors)
 
     def _mark_nodes(self, operands: Sequence[Any], taker: Mark) -> None:
-        """Hook the nodes that made these tensors. Autograd makes a node only after its operator.
+        """Hook the autograd nodes that produced ``operands``. Autograd makes a node only after its operator
+        ran.
 
-        The node of an operator that was not captured gets the scope of ``taker``, which takes the tensor.
+        The node of an operator that was not captured gets the scope of ``taker``, the operator that receives
+        the tensor.
         """
         for tensor in tensors_of(operands):
             facts, node = facts_of(tensor), tensor._grad_node

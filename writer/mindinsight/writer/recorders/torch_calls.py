@@ -199,7 +199,8 @@ class CallSite:
         self._shapes = shapes
 
     def arguments(self, values: Sequence[Any], named: Mapping[str, Any], is_method: bool) -> Arguments:
-        """Return positional and named arguments as the caller wrote them, or unchanged if unknown."""
+        """Return the arguments as positional and named ones like in the caller's source, unchanged if
+        unknown."""
         code = self.function
         if code is None or self.frame is None or code.co_flags & inspect.CO_VARARGS:
             return values, named

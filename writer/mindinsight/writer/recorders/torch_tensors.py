@@ -147,7 +147,11 @@ def output_norm(output: Any) -> float | None:
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Return a tensor's stored floats or complex numbers in a dtype that has a norm, or None without any."""
+    """Return the floating-point or complex values that a tensor stores, or None if it stores none.
+
+    A sparse tensor stores only some of its elements. Types of one byte become float32, because they have no
+    norm.
+    """
     if tensor.device.type == "meta" or not (tensor.is_floating_point() or tensor.is_complex()):
         return None
     if tensor.is_nested or tensor.layout in _COMPRESSED:
