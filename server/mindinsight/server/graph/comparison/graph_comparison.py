@@ -69,7 +69,7 @@ class Comparison:
     def state(self, side: Side, index: int) -> int:
         """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS.
 
-        ONLY if the other graph has none of it, FOLLOWS if it differs only by operators that follow others.
+        ONLY: the other graph has nothing of it. FOLLOWS: only operators differ whose inputs differ.
         """
         sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
@@ -79,7 +79,8 @@ class Comparison:
         return FOLLOWS if sums.follows else SAME
 
     def sources_of(self, left_node: int, right_node: int) -> tuple[int, int] | None:
-        """Return the first inputs of a pair that differ, as nodes of their graphs, or None."""
+        """Return the first two corresponding inputs of a pair that differ, as nodes of their graphs, or
+        None."""
         left, right = (tree.graph for tree in self.trees)
         for before, after in zip(left.inputs_of(left_node), right.inputs_of(right_node), strict=False):
             if self.input_ids[LEFT][before] != self.input_ids[RIGHT][after]:
@@ -87,7 +88,8 @@ class Comparison:
         return None
 
     def operands_of(self, left_node: int, right_node: int) -> tuple[list[str], list[str]] | None:
-        """Return the names of a pair's inputs on each side if only their order differs, else None."""
+        """Return the names of a pair's inputs on each side if both have the same inputs in another order,
+        else None."""
         names: list[list[str]] = []
         ids: list[list[int]] = []
         for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
@@ -98,9 +100,9 @@ class Comparison:
         return (names[LEFT], names[RIGHT]) if swapped else None
 
     def returned(self) -> tuple[list[str], list[str]] | None:
-        """Return the output names of both graphs if they return different nodes, or None.
+        """Return the names of both graphs' outputs if these differ, or None.
 
-        None also if one of these nodes has no partner in the other graph.
+        Return None also if an output has no partner in the other graph.
         """
         columns, partners = self.matching.columns, self.matching.node_partners
         left, right = (graph.outputs for graph in columns.graphs)
@@ -152,9 +154,9 @@ def _totals(tree: Tree, states: Codes) -> Offsets:
 
 
 def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
-    """Return [n] an identity of every node of both graphs. Equal numbers mean the same input.
+    """Return [n] a number for every node of both graphs, equal for nodes that are the same input.
 
-    Partners are the same input, parameters only if their types are also equal. Constants are identified by
+    Partners are the same input, but parameters only if their types are equal, too. Constants are compared by
     value.
     """
     columns, partners = matching.columns, matching.node_partners
@@ -173,7 +175,7 @@ def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
 def _pair_states(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> tuple[Codes, Flags]:
-    """Return [p] the state of each pair of operators, and True for pairs that are wired differently."""
+    """Return [p] the state of each pair of operators, and [p] True for pairs with other inputs (rewired)."""
     columns = matching.columns
     left, right = left_nodes.astype(np.int64), right_nodes + np.int64(columns.left_count)
     types = [[tree.graph.types[node] for node in nodes.tolist()]
@@ -207,7 +209,7 @@ def _turned(
     right_nodes: Numbers,
     differing: Flags,
 ) -> Flags:
-    """Return [p] True for pairs of commutative operators that take the same two inputs in another order."""
+    """Return [p] True for pairs of commutative operators with the same two inputs in another order."""
     turned = np.zeros(len(left_nodes), dtype=np.bool_)
     for position in np.flatnonzero(differing).tolist():
         nodes = int(left_nodes[position]), int(right_nodes[position])
@@ -228,7 +230,7 @@ def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int
 
 
 class _InputDifferences(NamedTuple):
-    """Flags [p] of pairs of operators, with inputs compared in order."""
+    """Flags [p] of how the inputs of two matched operators differ, compared in order."""
 
     outer: Flags  # a parameter or constant differs, of as many
     uneven: Flags  # the number of inputs differs
@@ -281,7 +283,10 @@ def _input_differences(
 def _other_input(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> Iterator[bool]:
-    """Yield for each input of an uneven pair whether it is another parameter or constant, or lost."""
+    """Yield for each input of a pair, with more inputs on one side, whether it differs from its counterpart.
+
+    It differs if it is another parameter or constant, or lost (`is_lost`).
+    """
     graphs = matching.left.graph, matching.right.graph
     for pair in paired_inputs(matching, input_ids, nodes):
         yield is_lost(matching, pair) or (
@@ -358,9 +363,9 @@ class Edit:
 
 
 class Change(NamedTuple):
-    """Change of a kind between two graphs: its subject, and the values on both sides.
+    """One change between two graphs: its kind and subject, and the values on both sides.
 
-    Those of equal kind and key become one `Edit`.
+    Changes with equal kind and key become one `Edit`.
     """
 
     kind: Kind
@@ -389,7 +394,7 @@ def list_edits(comparison: Comparison) -> list[Edit]:
 
 
 def _edit(comparison: Comparison, changes: list[Change]) -> Edit:
-    """Return the edit that stands for changes of one kind and key."""
+    """Return one edit for changes with the same kind and key."""
     first = changes[0]
     subject, left, right = (
         merged(texts)
@@ -413,7 +418,7 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Return the text if all are equal, otherwise the alphabetically first one with ``*`` for numbers."""
+    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers."""
     different = set(texts)
     return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
 
@@ -464,7 +469,7 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 
 
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
-    """Return the changed attributes, constants and inputs of a pair of one type, without any its output.
+    """Return the changed attributes, constants and inputs of a pair of one type, or else its changed output.
 
     The pair is given by its nodes, and by its indices in the trees as ``position``, here and below. The list
     is empty if the pair differs only in the parameters that it uses.

@@ -82,7 +82,7 @@ def comparison_claims(comparison: Comparison) -> list[Claim]:
 
 
 def _unrelated(comparison: Comparison, operators: int) -> bool:
-    """Return True if no operator of the left graph agrees with its partner, and most have no partner."""
+    """Return True if no operator of the left graph agrees with its partner and most have none."""
     leaves = comparison.trees[LEFT].nodes >= 0
     states = comparison.states[LEFT][leaves]
     agreeing = np.count_nonzero((states == SAME) | (states == FOLLOWS))
@@ -90,13 +90,13 @@ def _unrelated(comparison: Comparison, operators: int) -> bool:
 
 
 def _differ(comparison: Comparison) -> bool:
-    """Return True if anything except names differs: operators, parameters, wiring, outputs of the graphs."""
+    """Return True if the graphs differ in anything except names: operators, parameters, wiring or outputs."""
     differ = any((states > 0).any() for states in comparison.states)
     return differ or not _surroundings_agree(comparison)
 
 
 def _surroundings_agree(comparison: Comparison) -> bool:
-    """Return True if parameters and the outputs of the graphs agree."""
+    """Return True if the parameters and the outputs of both graphs agree."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     parameters = np.flatnonzero(columns.kinds == PARAMETER)
     others = partners[parameters]
@@ -110,7 +110,10 @@ def _surroundings_agree(comparison: Comparison) -> bool:
 
 
 def _only_reordered(comparison: Comparison) -> bool:
-    """Return True if only the order of side effects differs, and of values added or packed for them."""
+    """Return True if the graphs differ only in the order of side effects and of inputs that are unordered.
+
+    Unordered are the inputs of sums and of commutative operators, and the elements of tuples made for these.
+    """
     if any(((states == CHANGED) | (states == ONLY)).any() for states in comparison.states):
         return False
     if not _surroundings_agree(comparison):
@@ -210,16 +213,15 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _one_type(remaining: Remaining) -> bool:
-    """Return True if the differences that no edit explains are operators of one type that only one
-    graph has."""
+    """Return True if all differences without an edit are operators of one type that only one graph has."""
     working, _, lonely = remaining
     return len(lonely) == 1 and _count(working) == sum(map(len, lonely.values()))
 
 
 def _unnamed(comparison: Comparison, remaining: dict[str, list[str]], others: bool) -> Claim:
-    """Return the claim about differences that no edit names, counted as the page counts operators.
+    """Return the claim that counts the differences without an edit, as the page counts operators.
 
-    ``remaining`` has their names by state. ``others`` is True if there are claims about edits, too.
+    ``remaining`` are their names by state. ``others`` is True if there are claims about edits, too.
     """
     if not _count(remaining):
         lonely = _lonely_parameters(comparison)
@@ -250,14 +252,14 @@ def _lonely_parameters(comparison: Comparison) -> list[str]:
 
 
 def _first_that_follows(comparison: Comparison) -> list[str]:
-    """Return the name of the first operator that takes other inputs than its partner."""
+    """Return, in a list, the first operator whose inputs differ from those of its partner."""
     rows = np.flatnonzero(comparison.states[LEFT] == FOLLOWS)
     tree = comparison.trees[LEFT]
     return [tree.graph.names[int(tree.nodes[index])] for index in rows[:1].tolist()]
 
 
 def _ending(name: str) -> str:
-    """Return the last scopes and the operator of a name, without its number."""
+    """Return the last scopes and the operator's part of a name, without the operator's number."""
     return "/".join(_bare(name).split("/")[-_SCOPES:])
 
 
@@ -304,7 +306,8 @@ def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
 
 
 def _where(paths: list[str]) -> str | Claim:
-    """Return the module of one operator, from the innermost layer with a number, or the number of places."""
+    """Return the module of a single operator, from the innermost numbered layer on, or else the number of
+    paths."""
     scopes = paths[0].split("/")[:-1]
     if len(paths) > 1 or not scopes:
         return Claim("claim.part.graph.places", "note", {"n": len(paths)})
@@ -313,8 +316,10 @@ def _where(paths: list[str]) -> str | Claim:
 
 
 def _rewired(comparison: Comparison, forward: Flags, hidden: set[int]) -> Iterator[Claim]:
-    """Yield each operator of the forward pass with another input than before, if both inputs have
-    partners. Operators of one scope that all take the same other input are one claim."""
+    """Yield claims about operators of the forward pass with another input than before.
+
+    Both inputs must have partners. Operators of one scope with the same other input are one claim.
+    """
     left, right = comparison.trees
     streams: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for node in comparison.rewired[forward[comparison.rewired]].tolist():
@@ -347,7 +352,8 @@ def _common_scope(paths: list[str]) -> str:
 def _rewired_claim(
     comparison: Comparison, path: str, row: tuple[int, int, int], before: int, after: int, alone: bool = False
 ) -> Claim:
-    """Return the claim that ``path`` takes another input. ``alone``: no other operator takes it instead."""
+    """Return the claim that ``path`` has another input. ``alone``: no other operator changed in the same
+    way."""
     left, right = comparison.trees
     node, index, other = row
     its = int(right.nodes[other])
@@ -435,8 +441,7 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
 
 
 class _Details(NamedTuple):
-    """Claims about differing attributes, constants and shapes, and the pairs and parameters that they
-    explain."""
+    """Claims about changed attributes, constants and shapes, with the pairs and parameters they explain."""
 
     claims: list[Claim]
     pairs: set[int]  # indices of the left tree
@@ -503,8 +508,8 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
 
 
 def _changes_of_pair(comparison: Comparison, index: int, explained: set[int]) -> list[Change] | None:
-    """Return the attributes, constants and numbers of inputs in which a pair differs, or None if it differs
-    otherwise, too."""
+    """Return the changed attributes, constants and inputs of a pair, or None if it differs in other ways,
+    too."""
     left, right = comparison.trees
     other = int(comparison.partners[LEFT][index])
     nodes = int(left.nodes[index]), int(right.nodes[other])
@@ -531,7 +536,7 @@ def _unexplained(
     explained: Explained,
     details: _Details,
 ) -> Remaining:
-    """Return the names of operators that differ without a named edit: in the forward pass, and others.
+    """Return the names of operators whose difference no edit explains: in the forward pass, and elsewhere.
 
     They are grouped by state. Those in the forward pass of only one graph are also returned by side and type.
     Parameters of another type count as operators of the forward pass if no operator differs.

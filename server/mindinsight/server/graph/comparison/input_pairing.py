@@ -10,7 +10,7 @@ from mindinsight.server.graph.model.graph import OPERATOR, Offsets
 def paired_inputs(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Return pairs of inputs of a node of each graph, in order. -1 stands for a missing counterpart.
+    """Return the inputs of two nodes, one of each graph, in pairs and in order. -1 is a missing counterpart.
 
     If both nodes have equally many inputs, these are paired by position. Otherwise equal inputs are paired,
     and the inputs between two pairs in order.
@@ -28,9 +28,10 @@ def paired_inputs(
 
 
 def is_lost(matching: Matching, pair: tuple[int, int]) -> bool:
-    """Return True if ``pair`` is an input of only one operator, although both graphs have the input.
+    """Return True if only one of two operators has the input in ``pair``, although both graphs have that
+    input.
 
-    The input of an operator that only one graph has is not lost: that operator is an edit of its own.
+    The output of an operator that only one graph has is not lost: that operator is an edit of its own.
     """
     if min(pair) >= 0:
         return False

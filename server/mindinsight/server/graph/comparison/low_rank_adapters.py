@@ -42,7 +42,7 @@ def _parameter_of(graph: Graph, node: int) -> int:
 
 
 def _data_inputs(graph: Graph, node: int) -> set[int]:
-    """Return the nodes of an operator's inputs, before scaling, casting or reshaping, without parameters."""
+    """Return the inputs of an operator before they were scaled, cast or reshaped, without parameters."""
     return {_unscaled(graph, source) for source in graph.inputs_of(node)}
 
 
@@ -55,13 +55,13 @@ def _unscaled(graph: Graph, node: int) -> int:
 
 
 def _operators_into(graph: Graph, node: int) -> list[int]:
-    """Return the operators whose outputs an operator takes, without those that read a parameter."""
+    """Return the operators that feed an operator, except those that read a parameter."""
     sources = graph.inputs_of(node)
     return [s for s in sources if graph.kinds[s] == OPERATOR and graph.types[s] != "Load"]
 
 
 def _layer_behind(graph: Graph, node: int) -> int:
-    """Return the operator whose output ``node`` is, before a bias was added and it was scaled."""
+    """Return the operator that produced the value of ``node`` before a bias was added and it was scaled."""
     for _ in range(_MOST_SCALES):
         node = _unscaled(graph, node)
         operators = _operators_into(graph, node)
@@ -109,7 +109,7 @@ def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterato
 
 
 def _shared_scopes(first: str, second: str) -> list[str]:
-    """Return the scopes in which both parameters lie: the adapted layer and those around it."""
+    """Return the common scopes of two parameters' names: the adapted layer and the scopes around it."""
     parts = list(zip(first.split(".")[:-1], second.split(".")[:-1], strict=False))
     differing = next((i for i, (left, right) in enumerate(parts) if left != right), len(parts))
     return [scope for scope, _ in parts[:differing]]

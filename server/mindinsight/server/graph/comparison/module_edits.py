@@ -54,10 +54,10 @@ def split_name(path: str) -> tuple[str, str]:
 def find_module_edits(
     comparison: Comparison, forward: list[Flags], explained: tuple[set[int], ...]
 ) -> list[ModuleEdit]:
-    """Return the edits of modules below matched scopes, in the order of the left graph.
+    """Return the edits of modules in matched scopes, by kind and in the order of the left graph.
 
-    ``explained`` are the operators of each graph that other claims name. An edit without any other operator
-    is left out, and a replaced module if its only difference is the type of an operator.
+    ``explained`` are the operators of each graph that other claims name. An edit is left out if it concerns
+    no other operator, and so is a replaced module if it differs only in the type of one operator.
     """
     edits = []
     for left_scope, right_scope in matched_scopes(comparison):
@@ -99,8 +99,7 @@ def matched_scopes(comparison: Comparison) -> Iterator[tuple[int, int]]:
 
 
 def modules_in(comparison: Comparison, side: Side, scope: int) -> dict[str, int]:
-    """Return the modules directly in a scope by attribute. Numbered layers and repeated names are left
-    out."""
+    """Return the modules directly in a scope by attribute, without numbered layers and repeated names."""
     tree = comparison.trees[side]
     modules: dict[str, list[int]] = {}
     for child in scopes_in(tree, scope):
@@ -111,7 +110,8 @@ def modules_in(comparison: Comparison, side: Side, scope: int) -> dict[str, int]
 
 
 def _kind_of(comparison: Comparison, left: int, right: int) -> Kind | None:
-    """Return the edit that leads from a module to the one of the same attribute, None if it is unknown."""
+    """Return the kind of edit between two modules of one attribute, -1 for a missing one, or None if
+    unknown."""
     trees, partners = comparison.trees, comparison.partners
     if min(left, right) < 0:
         side: Side = LEFT if right < 0 else RIGHT
@@ -142,8 +142,7 @@ def _same_class(comparison: Comparison, left: int, right: int) -> bool:
 def _explained_nodes(
     comparison: Comparison, forward: list[Flags], scopes: tuple[int, int]
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the operators in two modules that only one graph has, or that differ from partners in the
-    other module."""
+    """Return the operators of two modules that differ: only in one graph, or changed within both modules."""
     sides: list[frozenset[int]] = []
     for side, index in enumerate(scopes):
         tree, states = comparison.trees[side], comparison.states[side]
@@ -160,7 +159,7 @@ def _explained_nodes(
 
 
 def _is_one_type(comparison: Comparison, kind: Kind, nodes: tuple[frozenset[int], ...]) -> bool:
-    """Return True if a replaced module differs in one operator alone, which a claim about types names."""
+    """Return True if two modules differ in one matched operator only, which a claim about types names."""
     if kind != "replaced" or len(nodes[LEFT]) != 1 or len(nodes[RIGHT]) != 1:
         return False
     left = comparison.trees[LEFT]
@@ -203,7 +202,7 @@ def module_claims(comparison: Comparison, edits: list[ModuleEdit]) -> Iterator[C
 
 
 def _where(comparison: Comparison, edits: list[ModuleEdit]) -> list[str] | Claim:
-    """Return the names of the scopes around modules, or their number if they are many."""
+    """Return the names of the scopes around the edited modules, or the number of modules if they are many."""
     if len(edits) > _NAMED:
         return Claim("claim.part.graph.places", "note", {"n": len(edits)})
     side: Side = LEFT if edits[0].scopes[RIGHT] < 0 else RIGHT
@@ -212,7 +211,7 @@ def _where(comparison: Comparison, edits: list[ModuleEdit]) -> list[str] | Claim
 
 
 def renames(comparison: Comparison) -> Iterator[Claim]:
-    """Yield a claim with the scopes and parts of parameter names that have another name everywhere."""
+    """Yield a claim about scopes and parts of parameter names that are consistently renamed."""
     pairs = [*_scope_names(comparison), *_parameter_names(comparison)]
     targets: dict[str, set[str]] = {}
     sources: dict[str, set[str]] = {}
@@ -266,7 +265,7 @@ def _scope_around(tree: Tree, index: int) -> int:
 
 
 def _parameter_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Yield the parts between the dots of the names of matched parameters that have as many of them."""
+    """Yield pairs of the dotted parts of matched parameters' names, if both names have equally many parts."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     left, right = columns.graphs
     for node in np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist():
@@ -297,7 +296,7 @@ def layer_claims(comparison: Comparison) -> Iterator[Claim]:
 
 
 def in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
-    """Return True if an operator is in a layer that only this graph has."""
+    """Return True if an operator is in a layer that the other graph does not have."""
     tree = comparison.trees[side]
     return any(
         "[" not in tree.paths[scope].rpartition("/")[2]

@@ -24,7 +24,8 @@ _NORMS: Final = ("norm", "rsqrt")  # parts of the types of operators that normal
 
 @dataclass(frozen=True, slots=True)
 class Reordering:
-    """Modules of a scope that depend on each other the other way round in the right graph."""
+    """Modules of a scope that run in another order in the right graph, because their dependencies are
+    reversed."""
 
     scopes: Scopes
     before: tuple[str, ...]  # attributes, in order of execution
@@ -33,7 +34,7 @@ class Reordering:
 
 
 def find_reorderings(comparison: Comparison) -> Iterator[Reordering]:
-    """Yield the matched scopes whose modules run in another order, if values flow in that order."""
+    """Yield the matched scopes whose modules run in another order and depend on each other in that order."""
     left, right = comparison.trees
     for scope, other in matched_scopes(comparison):
         lefts, rights = modules_in(comparison, LEFT, scope), modules_in(comparison, RIGHT, other)
@@ -59,7 +60,8 @@ def find_reorderings(comparison: Comparison) -> Iterator[Reordering]:
 
 
 def _moved(before: list[str], after: list[str], sizes: dict[str, int]) -> list[str]:
-    """Return the smallest modules whose move leads from one order to the other."""
+    """Return the smallest set of modules that must move to change one order into the other, by their
+    sizes."""
     heaviest: dict[str, list[str]] = {}  # modules in equal order, by their last one
     for name in before:
         ends = [heaviest[other] for other in heaviest if after.index(other) < after.index(name)]
@@ -69,7 +71,8 @@ def _moved(before: list[str], after: list[str], sizes: dict[str, int]) -> list[s
 
 
 def _depends(tree: Tree, scope: int, module: int, source: int) -> bool:
-    """Return True if a module takes a value of another one, inside the scope around both."""
+    """Return True if a module depends on ``source``, another module of the scope, by values inside the
+    scope."""
     waiting = [int(tree.nodes[leaf]) for leaf in range(module, int(tree.ends[module])) if tree.is_leaf(leaf)]
     seen = set(waiting)
     while waiting:
@@ -90,7 +93,7 @@ def _nodes_of(tree: Tree, scope: int) -> list[int]:
 
 
 def _entry(tree: Tree, scope: int) -> int:
-    """Return the operator outside a module whose value the module takes, -1 unless there is exactly one."""
+    """Return the only operator outside a module that feeds the module, or -1 if there is none or several."""
     inner = _nodes_of(tree, scope)
     sources = {source for node in inner for source in tree.graph.inputs_of(node)} - set(inner)
     outer = [
@@ -102,8 +105,8 @@ def _entry(tree: Tree, scope: int) -> int:
 def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> set[int]:
     """Return the rewired operators of the left graph that differ only because modules moved.
 
-    These are the operators of the moved modules, and those that take equal inputs once every moved module
-    passes on what it takes.
+    These are the operators in moved modules, and operators whose inputs are equal once each moved module is
+    replaced by its own input.
     """
     passed: list[dict[int, int]] = [{}, {}]  # by operator of a moved module what the module takes
     moved: set[int] = set()
@@ -132,7 +135,7 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
 
 
 def _identity(ids: Offsets, node: int, passed: dict[int, int]) -> int:
-    """Return the identity of an input without the moved modules in front of it, -1 if it is unknown."""
+    """Return the identity of an input, after skipping the moved modules before it, or -1 if unknown."""
     while node in passed:
         node = passed[node]
     return int(ids[node]) if node >= 0 else -1
@@ -156,7 +159,7 @@ def reordering_claims(comparison: Comparison, reorderings: list[Reordering]) -> 
 
 
 def _key(comparison: Comparison, order: Reordering) -> str:
-    """Return the name of the claim: of norms that moved, or of modules whose order alone is known."""
+    """Return the key of the claim: about norms that moved before or behind a sum, or about other modules."""
     positions = {
         tuple(_norm_position(tree, scope) for tree, scope in zip(comparison.trees, scopes, strict=True))
         for _, scopes in order.moved
@@ -169,7 +172,7 @@ def _key(comparison: Comparison, order: Reordering) -> str:
 
 
 def _norm_position(tree: Tree, scope: int) -> str:
-    """Return "pre" for a norm whose input skips it to a sum, "post" for a norm of a sum, else ""."""
+    """Return "pre" for a norm whose input also skips it to a sum, "post" for a norm of a sum, else ""."""
     graph, inner = tree.graph, _nodes_of(tree, scope)
     entry = _entry(tree, scope)
     if entry < 0 or not any(part in graph.types[node].casefold() for node in inner for part in _NORMS):

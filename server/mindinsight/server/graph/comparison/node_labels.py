@@ -62,7 +62,8 @@ def node_columns(left: model.Graph, right: model.Graph) -> NodeColumns:
 
 
 def spelling(op_type: str) -> str:
-    """Return a normal form of an operator type: equal for BatchNorm and batch_norm, not relu and relu_."""
+    """Return a normal form of an operator type: BatchNorm equals batch_norm, but relu does not equal
+    relu_."""
     words = op_type.rstrip("_")
     return words.replace("_", "").casefold() + op_type[len(words) :]
 
@@ -78,7 +79,7 @@ def _slots(graph: model.Graph) -> model.Offsets:
 
 
 def _contents(graphs: Iterable[model.Graph]) -> list[tuple[Hashable, bytes]]:
-    """Return ``_content`` of all nodes. Those with equal bytes are decoded once."""
+    """Return the result of ``_content`` for each node. Nodes with equal bytes are decoded once."""
     contents = []
     for graph in graphs:
         known: dict[int, tuple[Hashable, bytes]] = {}
@@ -120,7 +121,8 @@ class Rounds(NamedTuple):
 
 
 def seed_labels(columns: NodeColumns, keys: Sequence[model.Offsets], partners: model.Offsets) -> model.Hashes:
-    """Return [n] labels by kind and ``keys`` [n]. The two nodes of a matched pair share a unique label."""
+    """Return [n] labels of nodes by kind and ``keys`` [n]. Both nodes of a matched pair get one unique
+    label."""
     labels = model.mix(columns.kinds.astype(np.uint64))
     for key in keys:
         labels = model.mix(labels ^ model.mix(key.astype(np.uint64) + _INPUT))
@@ -156,7 +158,7 @@ def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, r
 
 
 def neighbour_flags(columns: NodeColumns, partners: model.Offsets) -> tuple[model.Flags, model.Flags]:
-    """Return two flags [n]: True for nodes with a matched input, and for nodes with a matched user."""
+    """Return [n] True for nodes with a matched input, and [n] True for nodes with a matched user."""
     matched = partners >= 0
     count = len(partners)
     into = np.bincount(columns.targets, weights=matched[columns.sources], minlength=count) > 0
@@ -165,7 +167,7 @@ def neighbour_flags(columns: NodeColumns, partners: model.Offsets) -> tuple[mode
 
 
 class _Sums:
-    """Sums of terms by owner, modulo 2^64. The order of the terms does not matter."""
+    """Sums of terms for each owner, modulo 2^64. The order of the terms has no effect."""
 
     def __init__(self, owners: model.Offsets, count: int) -> None:
         self.counts = np.bincount(owners, minlength=count)

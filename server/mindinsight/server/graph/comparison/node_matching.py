@@ -46,7 +46,7 @@ _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")
 
 
 class _Pass(NamedTuple):
-    """Components of the seed labels of one pass."""
+    """Properties of nodes that have to be equal to match in one pass."""
 
     attributes: bool
     outputs: bool
@@ -91,10 +91,10 @@ def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
 
 
 def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) -> Offsets:
-    """Return [n] the number of the parameter that an operator works on, equal in both graphs, 0 if unknown.
+    """Return [n] a number of the parameter that each operator works on, equal in both graphs, 0 if unknown.
 
-    The operator uses it directly or through a Load. The gradient of a parameter has the owner of the
-    optimizer's step.
+    The operator uses it directly or through a Load. The gradient of a parameter belongs to the parameter,
+    too, by the optimizer's step.
     """
     count = len(partners)
     users = np.bincount(columns.sources, minlength=count)
@@ -152,8 +152,10 @@ def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int
 
 
 def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
-    """Match parameters of equal name, also below another prefix, and return [n] codes of the names that only
-    one graph has. There are codes if both graphs share enough names."""
+    """Match parameters of equal name, also below another prefix, in ``partners``.
+
+    Return [n] codes of the names that only one graph has, all 0 unless both graphs share enough names.
+    """
     left, right = (_parameters(graph) for graph in columns.graphs)
     renamings = [{name: name for name in left if name in right}]
     if 2 * len(renamings[0]) < min(len(left), len(right)):
@@ -184,10 +186,10 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
 def _match_wrapped(
     columns: NodeColumns, partners: Offsets, left: dict[str, int], right: dict[str, int]
 ) -> None:
-    """Match parameters of modules that lie in a new module: ``q.weight`` and ``q.base.weight``.
+    """Match parameters of modules that were put into a new module: ``q.weight`` and ``q.base.weight``.
 
-    All parameters of the module have the same new part in their names, and their types. Another part that
-    would do as well, such as that of an adapter beside the module, leaves them without partners.
+    All parameters of the module must have the same new part in their names, and equal types. If several parts
+    would do, such as that of an adapter beside the module, nothing is matched.
     """
     rights = {name: columns.left_count + node for name, node in right.items()}
     for inner, outer in ((left, rights), (rights, left)):
@@ -229,7 +231,7 @@ def _common_prefixes(names: Collection[str]) -> list[str]:
 
 
 def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
-    """Return names of the right by names of the left if their layers are counted from another number.
+    """Return the right graph's names by those of the left if layers are counted from different numbers.
 
     ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if both count from the same.
     """
@@ -258,8 +260,10 @@ def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
 
 
 def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
-    """Return the names with a prefix. For an optimizer's moment it precedes the parameter:
-    ``adam_m.model.fc.weight``."""
+    """Return the names by the same names with a prefix. In an optimizer's moments it follows the first part.
+
+    ``adam_m.fc.weight`` becomes ``adam_m.model.fc.weight``.
+    """
     renamed = {}
     for name in names:
         moment, _, parameter = name.partition(".")
@@ -320,8 +324,7 @@ def _match_labels(
 def _match_unique(
     columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates with a label that exactly one candidate of each graph has, and return the number of
-    pairs."""
+    """Match candidates whose label occurs exactly once in each graph, and return the number of pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     chosen = begins[(ends - begins == 2) & (left_counts == 1)]
     return _pair_owned(partners, nodes[chosen], nodes[chosen + 1], owners)
@@ -337,8 +340,8 @@ def _pair_owned(partners: Offsets, left: Offsets, right: Offsets, owners: Offset
 def _match_alike(
     columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates of one label in file order if both graphs have the same number, and return the number
-    of pairs."""
+    """Match candidates of equal label in file order if both graphs have equally many. Return the number of
+    pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     even = (left_counts > 0) & (ends - begins == 2 * left_counts)
     begins, halves = begins[even], left_counts[even]
@@ -363,10 +366,11 @@ def _groups(
 def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, owners: Offsets) -> int:
     """Match operators of different type in the same position, in place, and return the number of pairs.
 
-    A pair is in one scope (``places``, [n]), not of two parameters (``owners``, [n], 0 if unknown), and has a
-    vote for each input from partners, and for each user at the same position. Pairs with most votes come
-    first. A pair needs votes of both kinds, or one vote if the two are the only open operators of their scope
-    or work on the same parameter, or of an input if neither has users.
+    Both are in one scope (``places``, [n]) and do not work on different parameters (``owners``, [n], 0 if
+    unknown). A pair has a vote for each two inputs, and each two users at one position, that are partners.
+    Pairs with most votes come first. A pair needs votes by inputs and by users, or one vote if no other
+    operator of the scope is unmatched or both work on the same parameter, or votes by inputs if neither has
+    users.
     """
     open_nodes = (partners < 0) & (columns.kinds == OPERATOR)
     votes: dict[tuple[int, int], list[int]] = {}
@@ -399,11 +403,11 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 
 
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
-    """Match operators that differ only in their parameters or the order of these, in place, and return the
-    number of pairs.
+    """Match operators that differ only in which parameters they take, or in their order, in place.
 
-    A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
-    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
+    Return the number of pairs. Both operators are in one scope (``places``, [n]), equal, and unique, and have
+    the same number of parameters of the same types as inputs. At least one of them has only parameters that
+    both graphs have.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -440,7 +444,7 @@ def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) ->
 def _is_renamed(
     columns: NodeColumns, partners: Offsets, operators: tuple[int, int], owned: tuple[int, int]
 ) -> bool:
-    """Return True if two operators of equal content work on parameters of one type with different names."""
+    """Return True if two equal operators work on unmatched parameters of the same type."""
     if any(partners[owner - 1] >= 0 or columns.kinds[owner - 1] != PARAMETER for owner in owned):
         return False
     left, right = operators
@@ -479,10 +483,10 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators of one type that partners use at one position, in place, and return the number of
-    pairs.
+    """Match unmatched operators of one type that partners use as the same input, in place.
 
-    Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
+    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
+    must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):
@@ -521,7 +525,8 @@ def _count_votes(
     votes: dict[tuple[int, int], list[int]],
     direction: int,
 ) -> None:
-    """Add a vote for each pair of open nodes at ``others`` with edges that end at partners in one slot."""
+    """Add a vote for each two unmatched nodes at ``others`` whose edges to or from partners have the same
+    slot."""
     edges = np.flatnonzero(open_nodes[others] & (partners[ends] >= 0))
     by_place: dict[tuple[int, int], list[int]] = {}
     for edge in edges.tolist():

@@ -20,7 +20,7 @@ _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")  # a word and a running number
 
 
 def shared_claims(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
-    """Yield claims about weights used by several forward operators in one graph, by one in the other.
+    """Yield claims about weights that several forward operators share in one graph, but not in the other.
 
     There is one claim for each direction. Names are those of the left graph.
     """
@@ -52,10 +52,10 @@ def users_of(graph: Graph, forward: Flags) -> dict[int, set[int]]:
 def parameter_claims(
     comparison: Comparison, forward: list[Flags], adapters: list[list[Adapter]]
 ) -> Iterator[Claim]:
-    """Yield the weights of the forward pass that only one graph has, if no other claim implies them.
+    """Yield claims about weights of the forward pass that only one graph has, if no other claim implies them.
 
-    These are claims about added or removed layers and LoRA, and about inputs of operators of one type. A name
-    that both graphs have, or a word and a number, says nothing.
+    Other claims are those about added or removed layers and LoRA, and about inputs of operators of one type.
+    Names that both graphs have, or that are a word and a number, are ignored.
     """
     graphs = comparison.matching.columns.graphs
     side: Side

@@ -147,9 +147,9 @@ _CARRYING: Final = ("Load", "TupleGetItem", "UpdateState", "Depend")
 
 
 def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets]:
-    """Return [n] the number of each node's edges that the other graph has, and [n] the number that it lacks.
+    """Return [n] how many of each node's edges the other graph has as well, and [n] how many it lacks.
 
-    Only edges between two matched nodes count, and none from a node with many users.
+    Only edges between two matched nodes count, except from a node with many users.
     """
     count = len(partners)
     sources, targets = columns.sources, columns.targets
@@ -165,9 +165,10 @@ def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets
 
 
 def kinship(columns: NodeColumns, partners: Offsets) -> float:
-    """Return the share of the working operators of the smaller graph that have a partner.
+    """Return the share of matched operators, without those that only pass values through, in the smaller
+    graph.
 
-    Working operators do more than pass values through. 1.0 if a graph has fewer than ``_FEW`` of them.
+    Return 1.0 if a graph has fewer than ``_FEW`` such operators.
     """
     working = (columns.kinds == OPERATOR) & ~of_types(columns, {"", *PLUMBING})
     left = columns.is_left()
@@ -178,8 +179,7 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Remove pairs of operators whose edges all contradict other pairs, in place, and return the number of
-    nodes."""
+    """Unmatch operators whose edges all contradict other pairs, in place, and return the number of nodes."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
@@ -197,7 +197,7 @@ def _separate(partners: Offsets, chosen: Flags) -> int:
 def match_carriers(
     columns: NodeColumns, partners: Offsets, owners: Offsets, carriers: tuple[Offsets, Offsets]
 ) -> None:
-    """Match operators that only pass a value through, such as Load, by that value. Changes ``partners``.
+    """Match operators that only pass a value through, such as Load, by that value, in ``partners``.
 
     Pairs that contradict their values or owners are separated first. Operators that pass the same value are
     matched by the operators that use their output.
@@ -220,7 +220,7 @@ def match_carriers(
 
 
 def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return [n] the node with the value that each operator passes through, -1 for none, and [n] codes.
+    """Return [n] the node whose value an operator passes through, -1 for none, and [n] codes of operators.
 
     Equal codes mean equal types, and for TupleGetItem also equal indices.
     """
@@ -249,7 +249,8 @@ def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
 
 
 def _pair_by_value(columns: NodeColumns, partners: Offsets, carried: Offsets, codes: Offsets) -> None:
-    """Pair open operators of one code with partner values. Those of one value are paired by their users."""
+    """Match unmatched operators of one code that pass on partners' values, or if there are several, by their
+    users."""
     order = np.argsort(columns.sources, kind="stable")
     begins = np.searchsorted(columns.sources[order], np.arange(len(partners) + 1))
     users = columns.targets[order]
