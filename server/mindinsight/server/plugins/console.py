@@ -120,7 +120,7 @@ def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
 
 
 def _end(shown: Sequence[Line], position: tuple[int, int]) -> tuple[int, int]:
-    """Return the place behind the last finished line, from which later lines are asked for."""
+    """Return the place after the last finished line, from which a client asks for later lines."""
     if not shown:
         return position
     unfinished = next((line for line in shown if line.open), None)

@@ -23,7 +23,7 @@ _END = 0.1  # share of the common steps that are the end
 
 @dataclass(frozen=True, slots=True)
 class TagAlignment:
-    """Alignment of one scalar of two runs, with the claim about it."""
+    """Alignment of one scalar between a run and its baseline, with the claim about it."""
 
     tag: str
     other: str  # name in the compared run; usually the same
@@ -44,7 +44,8 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
 
 
 def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> float | None:
-    """Return the relative difference of the medians over the last common steps, or None if it is unknown."""
+    """Return the relative difference of two curves' medians over the last common steps, or None if
+    unknown."""
     _, at, base_at = np.intersect1d(line[0], base[0], return_indices=True)
     count = max(1, round(_END * len(at)))
     ends = np.array([line[1][at[-count:]], base[1][base_at[-count:]]], np.float64)
@@ -55,8 +56,10 @@ def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> floa
 
 
 def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim]:
-    """Claim in which scalars, whose names tell what is better, the run ends better or worse than the
-    baseline."""
+    """Yield claims about the scalars in which the run ends better, or worse, than the baseline.
+
+    Only scalars whose names tell whether low or high values are better are considered.
+    """
     sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": []}
     for row in rows:
         end = better_end(row.tag)
@@ -78,7 +81,7 @@ def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim
 
 
 def seed_claims(run: Run, baseline: Run) -> Iterator[Claim]:
-    """Note that two runs differ in the random seed only, so that they differ by chance."""
+    """Yield a note if two runs have equal settings except the random seed, so that they differ by chance."""
     ours, theirs = hyper_of(run.lineage), hyper_of(baseline.lineage)
     names = sorted(ours.keys() | theirs.keys())
     differing = [name for name in names if identity(ours.get(name)) != identity(theirs.get(name))]
@@ -98,10 +101,10 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: the main scalar, the first to diverge, all together, which run ends
-    better, those ``alone``.
+    """Return the claims about two runs, in this order: main scalar, first divergence, all scalars, and the
+    end.
 
-    The last are the scalars that only the run and only the baseline have.
+    The last claims are about the scalars in ``alone``, which only the run or only the baseline has.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
@@ -130,7 +133,8 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
 
 
 def _first_claim(first: TagAlignment, rows: list[TagAlignment], tolerance: float) -> Claim:
-    """Return the claim on the first lasting divergence, with the first difference beyond the tolerance."""
+    """Return the claim on the first lasting divergence, and on an earlier difference beyond the tolerance, if
+    any."""
     onset = {"tag": first.tag, "step": first.alignment.onset}
     beyond = {row.tag: row.alignment.beyond for row in rows if row.alignment.beyond is not None}
     other = min(beyond, key=lambda tag: beyond[tag], default=first.tag)

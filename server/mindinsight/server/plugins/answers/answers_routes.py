@@ -48,7 +48,7 @@ _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads the
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter that is not the same in all runs, and how far it separates good from bad ones."""
+    """Hyperparameter that differs between runs, and how well it separates good runs from bad ones."""
 
     name: str
     separation: Separation
@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def is_compared(self) -> bool:
-        """False if runs of one group only recorded the setting, and not all of them."""
+        """Return False if only runs of one group recorded the setting, and not all runs of that group."""
         return all(self.recorded) or self.separation.effect == 1
 
 
@@ -105,9 +105,7 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
 
 
 def recorded_settings(runs: Sequence[Run]) -> set[str]:
-    """Return the names of the runs' settings, without the facts of the training that repeat a setting of the
-    user.
-    """
+    """Return the names of the settings that runs recorded, without facts that repeat a user's setting."""
     lineages = [run.lineage for run in runs if run.lineage is not None]
     user = {name for lineage in lineages for name in lineage.user_defined}
     return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
@@ -126,7 +124,7 @@ def _left_out(runs: Sequence[Run], recorded: set[str]) -> tuple[list[str], list[
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
-    """Return a sort key: settings beyond chance first, then by effect, then by fewer values."""
+    """Return a sort key of a setting: significant first, then by effect, then those with fewer values."""
     separation = row.separation
     variety = len({identity(value) for value in (*row.good, *row.bad)})
     proven = row.is_compared and _is_proven(separation)
@@ -134,7 +132,7 @@ def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
 
 
 def _differs(row: Setting) -> bool:
-    """Return True if a group has a value that the other one lacks, or one of the groups has it more often."""
+    """Return True if the values of a setting, or significantly the shares of them, differ by group."""
     ours, theirs = ({identity(value) for value in group} for group in (row.good, row.bad))
     return ours != theirs or _is_proven(row.separation)
 
@@ -202,10 +200,10 @@ def why_claims(
     tags: Sequence[TagDivergence],
     by: str = "",
 ) -> list[Claim]:
-    """Return the claims about why `bad` runs are bad: settings that separate them, then scalars and the rest.
+    """Return the claims about why `bad` runs are bad: separating settings first, then scalars, then the rest.
 
-    A warning that the runs may belong to different experiments comes first. `by` is the scalar by which the
-    runs were split. That they differ in it says nothing, so that only its NaN and infinity are claimed.
+    A warning that the runs may belong to different experiments precedes them. `by` is the scalar by which the
+    runs were split. The groups differ in it by definition, so only its non-finite values are claimed.
     """
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
@@ -264,8 +262,10 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 def _scalar_claims(
     tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = (), by: str = ""
 ) -> Iterator[Claim]:
-    """Yield claims about the scalars in which the groups differ. ``both`` are the claims about non-finite
-    values in either group, ``by`` is the scalar by which they were split."""
+    """Yield claims about scalars that differ. ``both`` are those about non-finite values in either group.
+
+    ``by`` is the scalar by which the groups were split.
+    """
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
@@ -296,8 +296,7 @@ def _scalar_claims(
 
 
 def _differences(tags: Sequence[TagDivergence], bad: int) -> Iterator[Claim]:
-    """Yield claims about scalars in which all bad runs differ from the good ones, and since when, then some
-    of them."""
+    """Yield claims about scalars in which all bad runs differ, then about those in which some do."""
     for row in [row for row in tags if row.divergence.above][:_NAMED]:
         sides = {"above": row.divergence.above, "below": row.divergence.below, "bads": bad}
         where = {"tag": row.tag, "step": row.divergence.onset}
@@ -334,7 +333,7 @@ def _differences(tags: Sequence[TagDivergence], bad: int) -> Iterator[Claim]:
 
 
 def _first_broken(tags: Sequence[TagDivergence]) -> TagDivergence | None:
-    """Return the scalar that is the first to be non-finite in a bad run as in no good one, or None."""
+    """Return the scalar that is the first to be non-finite in a bad run in a way no good run is, or None."""
     broken = [row for row in tags if row.divergence.broken is not None]
     return min(broken, key=lambda row: (row.divergence.broken or 0, row.tag), default=None)
 
@@ -391,7 +390,7 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
 
 
 def _unrecorded(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
-    """Yield claims on how many runs did not record a setting, and whether its values were compared then."""
+    """Yield claims about settings that some runs did not record, and whether their values were compared."""
     alike: dict[tuple[str, tuple[int, int]], list[str]] = {}
     for row in rows:
         if not row.is_compared:
@@ -406,7 +405,7 @@ def _unrecorded(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
-    """Return the claim about the values that only one group has, or that the other group has less often."""
+    """Return the claim about values of a setting that one group has, and the other less often or never."""
     separation = row.separation
     region = _region(separation.values, [*row.good, *row.bad])
     facts = {"setting": row.name, "region": region, "effect": separation.effect}
@@ -423,9 +422,9 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
 
 
 def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
-    """Return the values of a region: numbers as an interval, texts one by one.
+    """Return the values of a region as parts of a sentence: numbers as an interval, texts one by one.
 
-    They are written in full if two of ``every`` value of the setting would otherwise look alike.
+    They are written in full if two of ``every`` value of the setting would look alike otherwise.
     """
     unset = [Claim("claim.part.why.unset", "note")] if None in values else []
     known = [value for value in values if value is not None]

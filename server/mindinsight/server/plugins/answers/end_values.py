@@ -20,7 +20,7 @@ _PAIRS: Final = 0.8  # share of pairs of a good and a bad run in which the same 
 
 @dataclass(frozen=True, slots=True)
 class EndValues:
-    """Medians of the last values of the good and the bad runs that are finite there, and their numbers."""
+    """Medians of the last values of good and of bad runs, and the numbers of runs with a finite one."""
 
     good: float
     bad: float
@@ -30,7 +30,7 @@ class EndValues:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """First of the common steps from which the values of good and bad runs differ up to the last one."""
+    """Step from which the values of good and bad runs differ up to the last common step."""
 
     step: int
     count: int  # common steps from there on
@@ -44,11 +44,12 @@ class Since:
 
 
 def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> Since | None:
-    """Return from which step on the values of a scalar with few steps differ by more than chance.
+    """Return the step from which a scalar with few steps differs significantly between good and bad runs, or
+    None.
 
-    ``tests`` scalars are compared, each at all steps at which both groups have finite values. At each step
-    from there on, the same group is mostly higher. None if the last step does not differ. Runs that end
-    before the last step do not count at any, or a difference could begin where they end.
+    From that step on, the same group is mostly higher at each step. Return None if the last step does not
+    differ. ``tests`` scalars are compared, each at all steps at which both groups have finite values. Runs
+    that end before the last step are left out, or a difference could begin where they end.
     """
     recorded = [
         [dict(zip(line.steps.tolist(), line.values.tolist(), strict=True)) for line in lines]
@@ -81,7 +82,7 @@ def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) 
 
 
 def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
-    """Return 1 if ``theirs`` are mostly higher beyond chance of ``tests``, -1 if lower, 0 otherwise."""
+    """Return 1 if ``theirs`` are significantly higher, -1 if lower, 0 otherwise. One of ``tests`` tests."""
     if separations([ours], [theirs])[0].chance > CHANCE / tests:
         return 0.0
     pairs = float(np.sign(np.array(theirs)[:, None] - np.array(ours)).mean())
@@ -97,10 +98,9 @@ def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
 
 
 def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> EndValues | None:
-    """Return the last values of a scalar in both groups if they differ beyond chance, one of ``tests`` tests,
-    else None.
+    """Return the last values of a scalar in both groups if they differ significantly, else None.
 
-    Runs that end early, or not with a finite value, do not count.
+    It is one of ``tests`` tests. Runs that end early, or not with a finite value, are left out.
     """
     ours, theirs = _values_at_end(good, bad, tag, common=False)
     return _medians(ours, theirs) if ours and theirs and _side(ours, theirs, tests) else None
@@ -109,7 +109,8 @@ def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) ->
 def common_end_values(good: Sequence[Run], bad: Sequence[Run], tag: str) -> EndValues | None:
     """Return the values of a scalar in both groups at the last step that both reach, even if they are alike.
 
-    Runs that end before it, or have no finite value there, do not count. None if a group has no other.
+    Runs that end before that step, or have no finite value there, are left out. Return None if a group has no
+    other run.
     """
     ours, theirs = _values_at_end(good, bad, tag, common=True)
     return _medians(ours, theirs) if ours and theirs else None
@@ -122,8 +123,8 @@ def _medians(ours: Sequence[float], theirs: Sequence[float]) -> EndValues:
 def _values_at_end(
     good: Sequence[Run], bad: Sequence[Run], tag: str, common: bool
 ) -> tuple[list[float], list[float]]:
-    """Return the finite values of both groups at the last step: with ``common``, that of the group that ends
-    first."""
+    """Return the finite values of both groups at the last step, with ``common`` at the last that both groups
+    reach."""
     lines = [
         [line for run in group if (series := run.scalars.get(tag)) and len((line := series.line()).steps)]
         for group in (good, bad)
@@ -155,8 +156,7 @@ def end_claims(ends: Sequence[tuple[str, EndValues]]) -> Iterator[Claim]:
 
 
 def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
-    """Yield a claim about the last step that could be compared, if the runs of one group end before the
-    others."""
+    """Yield a claim about the last step that could be compared, if one group ends well before the other."""
     ends: list[dict[str, int]] = [{}, {}]
     starts = []
     for group, end in zip((good, bad), ends, strict=True):

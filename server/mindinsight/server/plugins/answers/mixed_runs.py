@@ -20,10 +20,10 @@ _KIND: Final = re.compile(
 
 
 def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim that some runs record other scalars or other settings than most, and that data set, model or task
-    are not the same.
+    """Yield claims about signs that runs belong to different experiments.
 
-    Paths are no names of a model or a data set.
+    Some runs record other scalars or settings than most, or data set, model or task differ. A path does not
+    count as the name of a model or a data set.
     """
     tags = {run.id: frozenset(run.scalars) for run in runs if run.scalars}
     named = {run.id: frozenset(filter(_is_setting, hyper_of(run.lineage))) for run in runs}
@@ -46,7 +46,8 @@ def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _is_setting(name: str) -> bool:
-    """Return True unless a setting is a random seed or a place, time or other name of a run."""
+    """Return True if a name is that of a real setting, not of a random seed, or of a place, time or label of
+    a run."""
     return not is_seed(name, ()) and not names_runs(name, (0, 1))
 
 

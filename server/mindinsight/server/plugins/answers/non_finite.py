@@ -28,7 +28,8 @@ class _Group(NamedTuple):
     non_finite: tuple[_First, ...]  # in ascending order
 
     def claim(self, group: str) -> Claim:
-        """Return as part of a claim how many of the runs have non-finite values, and the first of them."""
+        """Return the clause of a claim that counts the runs with non-finite values and names the first
+        one."""
         count = {"count": len(self.non_finite), "of": self.runs}
         if not self.non_finite:
             return Claim(f"claim.part.why.finite_{group}", "note", count)
@@ -76,7 +77,10 @@ def _group(runs: Sequence[Run], tag: str) -> _Group:
 
 
 def _verdict(good: _Group, bad: _Group) -> Verdict:
-    """Return whether the groups differ in their share of runs, beyond chance or not."""
+    """Return "found" if the groups' shares of non-finite runs differ significantly, "note" if they are equal.
+
+    Return "unknown" if chance may explain the difference.
+    """
     ours, theirs = len(good.non_finite), len(bad.non_finite)
     if ours * bad.runs == theirs * good.runs:
         return "note"

@@ -131,14 +131,14 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
 
 
 def _about(ranks: Sequence[Run], rows: Sequence[int], key: str, verdict: Verdict) -> list[Claim]:
-    """Return a list with a claim about the ranks of ``rows``, empty without a row."""
+    """Return, in a list, the claim ``key`` about the ranks of ``rows``, or an empty list without rows."""
     evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
     facts = {"n": len(rows), "ranks": few([ranks[row].rank for row in rows], _RANGES)}
     return [Claim(key, verdict, facts, evidence)] if rows else []
 
 
 def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread) -> Claim:
-    """Return the claim that the levels of ranks differ, though none of them can be called the odd one."""
+    """Return the claim that the levels of ranks differ, but that no rank is an outlier."""
     ordered = [ranks[rows[number]] for number in spread.order]
     facts: dict[str, Any] = {"tag": tag, "percent": float(f"{100 * spread.share:.2g}")}
     evidence = tuple({"run": run.id, "rank": run.rank, "tag": tag} for run in ordered)
@@ -247,8 +247,9 @@ def _not_compared(
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
-    """Return up to six scalars that at least half of the ranks, and two, have: step times, losses and norms
-    before others.
+    """Return up to six scalars to compare ranks by: step times, losses and norms before others.
+
+    At least two ranks, and half of all, must have them.
     """
     holders = Counter(tag for run in ranks for tag in run.scalars)
     common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]

@@ -204,7 +204,7 @@ def _passes(row: Row, query: str, only: str, tolerance: Tolerance) -> bool:
 
 
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
-    """Return rows sorted by a measure, worst first. Rows without it come last."""
+    """Return rows sorted by a measure, worst first, and rows without that measure last."""
     larger_is_better = sort in ("cosine", "one_thousandth")
     measured = [
         (value, i) for i, row in enumerate(rows) if (value := comparison_export.fields(row)[sort]) is not None
@@ -215,7 +215,8 @@ def _worst_first(rows: list[Row], sort: str) -> list[Row]:
 
 
 def _position(selected: Sequence[Row], outcome: Outcome) -> int:
-    """Return the position of the first row to show, or 0 if the rows of the divergence are not selected."""
+    """Return the index of the first row to show, shortly before the first difference, or 0 if that is
+    filtered out."""
     first = {id(row) for row in outcome.first}
     return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
 

@@ -160,7 +160,7 @@ def entry_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any
 
 
 def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
-    """Return damage of a file as JSON without folders, or None."""
+    """Return the damage of a file as JSON, with file names instead of paths, or None without damage."""
     if damage is None:
         return None
     file, detail = without_folders(damage.path), without_folders(damage.detail)

@@ -56,10 +56,10 @@ def line_of(run: Run, tag: str) -> Line | None:
 
 
 def line_between(run: Run, tag: str, view: View) -> Line | None:
-    """Return the points of a tag's line in the range on `view.x`, ends included, or None if the run does not
-    have the tag.
+    """Return the points of a tag's line between the limits of the view, or None if the run lacks the tag.
 
-    Points without a position on the axis are in no range, but included without a range.
+    The limits are positions on the axis `view.x` and are included. Without limits all points are returned,
+    also those without a position on the axis.
     """
     series = series_of(run, tag)
     if series is None:
@@ -73,7 +73,7 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
 
 
 def _start(series: Series) -> float:
-    """Return the wall time of the first recorded row, from which relative time counts."""
+    """Return the wall time of the first recorded row, which is 0 on the axis of relative time."""
     return float(series.parts[0].walls[0])
 
 
@@ -141,10 +141,10 @@ def missing_rows(run: str) -> dict[str, Any]:
 
 
 def _last_step_before(series: ScalarSeries, since: int) -> int | None:
-    """Return the last step of the first `since` rows, or None if the later rows do not simply extend the
+    """Return the last step of the first `since` rows, or None unless the rows after these only extend the
     line.
 
-    A row does not if its step is not larger than that step, and neither do rows that are too many to append.
+    They do not if a step is not larger than that last step, or if they are too many to append.
     """
     if not 0 < since <= series.count or series.count - since > MOST_NEW_ROWS:
         return None
@@ -249,11 +249,10 @@ def job_series(ranks: Sequence[tuple[Run, Series]], view: View) -> dict[str, Any
 
 
 def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
-    """Return steps and values of the lines.
+    """Return steps and values of the lines, limited to what the view needs.
 
-    For a range of steps, only the range and its width before it are included.
-
-    The part before feeds the smoothing. Fewer points give finer columns.
+    For a range of steps, that is the range and, for the smoothing, as many steps before it. Fewer points give
+    finer columns.
     """
     low, high = -np.inf, np.inf
     if view.x == "step" and view.low is not None and view.high is not None:
@@ -389,9 +388,10 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
 def _inherited(
     chain: Iterable[tuple[Run, int]], query: CurveQuery, before: Iterable[Run] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the runs that a run continues, each up to the step at which it was left.
+    """Yield the columns of the runs that a run continues, each up to the step at which the next run continues
+    it.
 
-    Of a job among the runs `before` it is the median of the ranks.
+    For a job among the runs `before`, the columns are the median of its ranks.
     """
     for parent, last in chain:
         ranks = _having([run for run in before if run.job == parent.job], query.tag)
@@ -422,7 +422,7 @@ def _drawn(
     before: Sequence[Run],
     accept: str,
 ) -> bytes:
-    """Return the encoded curves of one tag, and of the runs that a run continues up to its fork."""
+    """Return the encoded curves of one tag, each with the curves of the runs that it continues."""
     ranks: dict[str, list[tuple[Run, Series]]] = {}  # of the jobs that are folded
     for member, curve in having:
         if member.job in query.fold:
