@@ -71,7 +71,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 
 def make_service(settings: Settings) -> Service:
-    """Create the parts of a server. Nothing is started."""
+    """Create the parts of a server, without starting any."""
     store = Store()
     begin = _trust_copies(settings)
     readers = WorkerPool(settings.workers, begin)
@@ -107,7 +107,8 @@ def _executor(settings: Settings, begin: Callable[[], None] | None) -> TaskExecu
 
 
 def _below(path: str, part: ASGIApp) -> Mount:
-    """Mount an application below `path`. Starlette's pattern does not match paths with a line break."""
+    """Mount an application below `path`, also for paths with line breaks, which Starlette's pattern
+    excludes."""
     mount = Mount(path, part)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount

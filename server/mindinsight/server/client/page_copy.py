@@ -84,9 +84,7 @@ def _json(value: Any) -> str:
 
 
 class Paths:
-    """Filter for the absolute paths of this machine, of which a copy for others shows the last names
-    alone.
-    """
+    """Filter that reduces absolute paths of this machine to their last names, for a copy that others read."""
 
     def __init__(self, directories: Iterable[str]) -> None:
         """Hide `directories`, and every path that looks as if it is below one of their first folders."""
@@ -113,7 +111,7 @@ class Paths:
         return self.hidden(body.decode()).encode() if kind.startswith("text/") else body
 
     def _hidden_in_all(self, value: Any) -> Any:
-        """Return a value of JSON without directories in any of its texts."""
+        """Return a JSON value with the directories hidden in all of its texts."""
         if isinstance(value, dict):
             return {self.hidden(key): self._hidden_in_all(item) for key, item in value.items()}
         if isinstance(value, list):

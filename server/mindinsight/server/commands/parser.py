@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line."""
+        """Print the error in one line and exit with code 2."""
         for name, pattern in _ERRORS.items():
             if match := pattern.fullmatch(message):
                 message = _error(name, match.groupdict())

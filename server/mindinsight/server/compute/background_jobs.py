@@ -36,7 +36,7 @@ def start_within_limit(thread: threading.Thread) -> None:
 
 
 class Threads:
-    """Threads that perform calls in the order they were given. They end with this object, or by `stop`."""
+    """Pool of threads that run queued calls in order. The threads end with the pool, or by `stop`."""
 
     def __init__(
         self, count: int, name: str, idle: Callable[[], object] | None = None, linger: float | None = None
@@ -99,9 +99,10 @@ def _work(calls: Calls, idle: Callable[[], object] | None, linger: float | None)
 
 
 class BackgroundJob(Generic[Item]):
-    """Iteration in a thread of `threads`. `items` holds the results so far and only grows.
+    """Iterator that is consumed in one of `threads`. `items` holds the results so far and only grows.
 
-    `error` is the text of what ended the job early, otherwise "". A job that was stopped is never done.
+    `error` is the text of the error that ended the job early, otherwise "". A job that was stopped is never
+    done.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ _AHEAD: Final = 4  # calls under way for each thread of the cluster, so that non
 
 
 class ClusterError(BrokenExecutor):
-    """Error: the cluster cannot do the work, and why."""
+    """Error: the cluster cannot run the calls. The text says why."""
 
 
 class ClusterExecutor(TaskExecutor):
@@ -55,7 +55,7 @@ class ClusterExecutor(TaskExecutor):
 
     @property
     def ahead(self) -> int:
-        """Return the number of calls that keep all threads of the cluster busy."""
+        """Return the number of calls to submit in advance, so that all threads of the cluster stay busy."""
         return _AHEAD * self._threads
 
     def _start(self, task: Task, tries: int = TRIES) -> None:
@@ -146,7 +146,7 @@ def _perform(begin: Callable[[], None] | None, call: Call) -> Any:
 
 
 def _error_of(remote: Any) -> BaseException:
-    """Return the error of a call, a ClusterError if the call ended the workers that performed it."""
+    """Return the error of a remote call: a ClusterError if its workers died, otherwise the call's own."""
     error = remote.exception(timeout=_PATIENCE)
     if type(error).__name__ == "KilledWorker":
         return ClusterError(problem("cluster_died", why=error))

@@ -27,7 +27,7 @@ class _Computation(Generic[Value]):
 
 
 class LruCache(Generic[Value]):
-    """LRU cache of values that are each computed once. Callers that ask meanwhile wait for that value only.
+    """LRU cache that computes each value once. Callers that ask for a value meanwhile wait for it.
 
     A computation belongs to no caller: it runs in the thread of the first, under a token that is cancelled
     when the last waiting caller has left.

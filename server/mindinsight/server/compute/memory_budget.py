@@ -57,7 +57,10 @@ class Share:
         self._number = number
 
     def claim(self, size: int) -> None:
-        """Claim the memory for reading `size` bytes at once, unless claimed already. Raises MemoryShort."""
+        """Claim the memory for reading `size` bytes at once, as far as it exceeds the memory already claimed.
+
+        Raises MemoryShort.
+        """
         claimed = self._budget._claimed
         had, needed = claimed.get(self._number, 0), max(SHARE, COPIES * size)
         if needed > had:

@@ -22,7 +22,7 @@ HERE: Final = 0.5  # seconds of work that are done in this process: starting oth
 def batched(
     items: Iterable[Work], size: int = BATCH, weight: Callable[[Work], int] = lambda item: 0
 ) -> Iterator[list[Work]]:
-    """Split items into lists of up to `size`. The item that brings a list to `HEAVY` by weight ends it."""
+    """Split items into lists of up to `size`. A list ends early once its items weigh `HEAVY` in all."""
     batch: list[Work] = []
     heavy = 0
     for item in items:

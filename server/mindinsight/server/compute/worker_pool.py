@@ -161,7 +161,7 @@ class WorkerPool(TaskExecutor):
             worker.kill()
 
     def _perform(self, task: Task) -> None:
-        """Perform a call in a process, and again when the process died over it."""
+        """Run a call in a worker process, and again in another one if the process ended meanwhile."""
         end = time.monotonic() + self._limit
         for attempt in range(TRIES):
             if task.cancelled() or time.monotonic() > end:
@@ -196,7 +196,8 @@ class WorkerPool(TaskExecutor):
         return worker
 
     def _call(self, task: Task, worker: Worker, end: float) -> Answer | None:
-        """Return the answer of a process to a call, None if the process ended or was late or cancelled."""
+        """Return a worker's answer to a call, or None if the process ended, or the call was late or
+        cancelled."""
         self._performers[task] = worker
         try:
             answer = None if task.cancelled() else worker.call(task.call, end)
@@ -213,9 +214,10 @@ class WorkerPool(TaskExecutor):
         return answer
 
     def _look_after_idle(self) -> None:
-        """End the processes that had nothing to do for a while. Try again to start one where none could.
+        """End the processes that have been idle for `linger` seconds. If none could be started, try one
+        again.
 
-        What could not begin was perhaps killed: without work, `missing` would stay as it was then.
+        Without that attempt, `missing` would stay set as long as there is no work.
         """
         with contextlib.suppress(CannotBegin):
             self._idle += [self._worker()] if self.missing else []
@@ -312,7 +314,7 @@ def _limit_memory(size: int) -> None:
 
 
 def _live_with_parent() -> None:
-    """Ignore Ctrl-C, which the parent handles, and exit when the parent is gone, even killed."""
+    """Ignore Ctrl-C, which the parent handles, and exit when the parent process ends, even if killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = parent_process()
     start_within_limit(threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True))

@@ -161,8 +161,8 @@ class _Download(StreamingResponse):
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:
-    """Return the response of `handle`, which is cancelled if the client disconnects before. Cancel the work
-    and raise ApiError if the client disconnects before."""
+    """Return the response of `handle`. If the client disconnects first, cancel the work and raise
+    ApiError."""
     with contextlib.suppress(ClientDisconnect):
         await request.body()  # read whole, so that the next message can only be the disconnect
         answer = asyncio.ensure_future(handle(request))
@@ -209,7 +209,7 @@ def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callabl
 
 
 def _isolated(annotation: Any) -> Any:
-    """Wrap the dependencies of an annotation, so that they run in the bulkhead."""
+    """Return an annotation whose FastAPI dependencies run in the bulkhead."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *about = get_args(annotation)
@@ -217,9 +217,9 @@ def _isolated(annotation: Any) -> Any:
 
 
 def _dependency(item: Any) -> Any:
-    """Wrap a dependency, so that it runs in the bulkhead.
+    """Return a FastAPI dependency wrapped so that it runs in the bulkhead, and any other item unchanged.
 
-    A class is returned unchanged, because it only holds parameters.
+    A class is returned unchanged as well, because it only holds parameters.
     """
     if not isinstance(item, params.Depends) or item.dependency is None or inspect.isclass(item.dependency):
         return item

@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class _Numbered:
-    """Job in the cache, and when a client was first shown that it came to nothing (seconds)."""
+    """Job in the cache, and the time (seconds) at which a client was first shown that the job failed."""
 
     job: BackgroundJob[Any]
     shown_at: float | None = None
@@ -60,7 +60,8 @@ class NumberedJob(Generic[Body, Item]):
     def find(self, service: Service, number: int) -> BackgroundJob[Item]:
         """Return the job with this number. Raises ApiError if it is unknown or expired.
 
-        A job that came to nothing is run again `RETRY_SECONDS` after that was first shown.
+        A job that failed or returned nothing is run again `RETRY_SECONDS` after a client was first shown
+        that.
         """
 
         def make() -> _Numbered:

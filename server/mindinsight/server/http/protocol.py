@@ -39,9 +39,9 @@ class Protocol(HttpToolsProtocol):
     _unparsed = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept a connection and start the time for its first head.
+        """Accept a connection and start the time limit for its first request head.
 
-        Close an idle one if there are too many.
+        Close an idle connection if there are too many.
         """
         super().connection_made(transport)  # type: ignore[arg-type]
         self._last = time.monotonic()
@@ -86,21 +86,23 @@ class Protocol(HttpToolsProtocol):
             self._expect_head()
 
     def on_message_begin(self) -> None:
-        """Start the time for the head of the next request."""
+        """Start the time limit for the head of the next request."""
         self._ended, self._received = False, 0
         super().on_message_begin()
         self._expect_head()
 
     def on_headers_complete(self) -> None:
-        """Stop the time for the head."""
+        """Stop the time limit for the head."""
         self._ended = True
         self._cancel("_head")
         super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        """Abort reading requests of clients that have disconnected, at a hundredth of the cost of a response.
+        """Start the response to a request, or close the connection if the client of a reading request has
+        left.
 
-        Otherwise the event loop notices only a turn later, after starting responses to more such requests.
+        Closing takes a hundredth of the time of a response. Otherwise the event loop notices only a turn
+        later, after starting responses to more such requests.
         """
         if cycle.scope["method"] in ("GET", "HEAD") and self._has_left():
             self.transport.abort()
@@ -115,13 +117,13 @@ class Protocol(HttpToolsProtocol):
         return bool(ends.poll(0))
 
     def pause_writing(self) -> None:
-        """Start the time in which a client must read again."""
+        """Start the time limit after which a client that reads nothing is disconnected."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Stop that time."""
+        """Stop the time limit that `pause_writing` started."""
         super().resume_writing()
         self._cancel("_stalled")
 

@@ -144,7 +144,7 @@ class GaussianProcess:
         return mean, np.sqrt(np.maximum(1.0 - explained, 1e-12))
 
     def extended(self, points: Doubles) -> GaussianProcess:
-        """Return the model as if `points` had ended with the predicted mean."""
+        """Return the model with `points` added, each with its predicted mean as value."""
         mean, _ = self.predict(points)
         both = np.concatenate([self._points, points]), np.concatenate([self._values, mean])
         return GaussianProcess(*both, self._scales, max(self._noise, 1e-6))

@@ -218,8 +218,11 @@ class TrialProcess:
                 self._process.wait(GRACE)
 
     def _enforce_end(self, now: float, code: int | None) -> Outcome | None:
-        """Kill remaining processes once the command or its grace period has ended, and return the outcome,
-        None before."""
+        """Kill remaining processes once the command has ended or its grace period is over, and return the
+        outcome.
+
+        Return None before that.
+        """
         assert self._ending is not None and self._process is not None
         until, outcome = self._ending
         if code is None and now < until:
