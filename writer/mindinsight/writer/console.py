@@ -30,7 +30,7 @@ _Identity = tuple[int, int]  # device and inode
 
 
 class _Output(NamedTuple):
-    """Standard output, error, or both where they lead to one place."""
+    """Standard output, standard error, or both if they lead to the same place."""
 
     numbers: tuple[int, ...]  # descriptors
     letter: str  # of its lines
@@ -110,8 +110,8 @@ class ConsoleRecorder:
             _log.warning("the console is not recorded any more: its program ended")
 
     def _leave(self) -> bool:
-        """Restore the original output unless it was redirected again, and return False if that was done
-        before."""
+        """Restore the original output, unless it was redirected again. Return False if that was already
+        done."""
         with self._lock:
             if self._closed:
                 return False
@@ -128,7 +128,7 @@ class ConsoleRecorder:
         return bool(select.select([self._answer], [], [], seconds)[0]) and bool(_read(self._answer))
 
     def _release(self, entries: bool = False) -> None:
-        """Close the descriptors."""
+        """Close the descriptors of the recorder, with ``entries`` also those that the process prints to."""
         numbers = [number for output in self._outputs for number in (*output.saved, output.source)]
         numbers += [output.entry for output in self._outputs if entries]
         for number in (*numbers, self._control, self._answer):
@@ -166,8 +166,7 @@ def _outputs() -> list[_Output]:
 
 
 def _way(target: int) -> tuple[int, int]:
-    """Return the descriptors to read from and to write to: of a pseudo-terminal for a terminal, else of a
-    pipe."""
+    """Return the ends (source, entry) of a pseudo-terminal if ``target`` is a terminal, else of a pipe."""
     if not os.isatty(target):
         return os.pipe()
     import termios

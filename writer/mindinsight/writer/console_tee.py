@@ -28,7 +28,8 @@ _IGNORED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGPIPE")  # it ends when
 
 
 class Files:
-    """Files of one process: ``PREFIX.0000.log``, ``PREFIX.0001.log``, ... of a quarter of the limit each."""
+    """Console files of one process, ``PREFIX.0000.log``, ``PREFIX.0001.log``, ..., each a quarter of the
+    limit."""
 
     def __init__(
         self, prefix: str, limit: int, secrets: list[tuple[str, int, str, list[str]]], long_word: int
@@ -71,7 +72,8 @@ class Files:
             records = records[count:]
 
     def _fitting(self, records: list[bytes]) -> tuple[int, int]:
-        """Return how many of the records the current part takes, at least one, and their bytes."""
+        """Return how many of the records fit into the current file, at least one, and their total size in
+        bytes."""
         size = sum(map(len, records))
         if self._written + size <= self._size:
             return len(records), size
@@ -130,7 +132,7 @@ class Files:
 
 
 class Stream:
-    """One output stream: its source, the descriptor to pass it on to, and its unfinished line."""
+    """Output stream: the source to read, the descriptor to pass its bytes on to, and its unfinished line."""
 
     def __init__(self, source: int, target: int, flag: str) -> None:
         self.source, self.target, self._flag = source, target, flag.encode()
@@ -157,7 +159,7 @@ class Stream:
         return bool(data)
 
     def _take(self, files: Files, data: bytes) -> None:
-        """Write the lines that are complete now."""
+        """Write the lines that ``data`` completes, and keep the rest as the unfinished line."""
         now = time.time()
         *lines, self._line = (self._line + data).split(b"\n")
         self._write(files, now, lines)
@@ -175,9 +177,9 @@ class Stream:
             self._line = b""
 
     def show(self, files: Files) -> None:
-        """Record the state of an unfinished line, such as a progress bar, at most every three seconds.
+        """Record the visible text of an unfinished line, such as a progress bar, at most every three seconds.
 
-        A capital letter marks it. A state is recorded once.
+        A capital letter marks it. The same text is recorded once.
         """
         state, now = _state(self._line), time.time()
         if state and state != self._shown and now >= self._due:
@@ -185,7 +187,7 @@ class Stream:
             self._shown, self._due = state, now + _SHOW_SECONDS
 
     def waits(self) -> bool:
-        """Return True if an unfinished line has a state that `show` has to record."""
+        """Return True if the visible text of an unfinished line is not yet recorded by `show`."""
         return bool(self._line) and _state(self._line) != self._shown
 
     def _write(self, files: Files, now: float, lines: list[bytes]) -> None:
@@ -202,7 +204,7 @@ class Stream:
 
 
 def _state(line: bytes) -> bytes:
-    """Return the visible state of a line: the text after its last carriage return."""
+    """Return the visible text of a line: what follows its last carriage return."""
     if b"\r" not in line:
         return line
     pieces = [piece for piece in line.split(b"\r") if piece]
@@ -218,7 +220,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _follow_size(streams: list[Stream]) -> None:
-    """Give pseudo-terminals the size of the terminal, now and whenever that changes."""
+    """Give pseudo-terminals the size of the real terminal, now and whenever it is resized."""
     import fcntl
     import termios
 
@@ -233,7 +235,8 @@ def _follow_size(streams: list[Stream]) -> None:
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Pass on and record all output until no process can write. A byte on ``control`` ends the recording."""
+    """Pass all output on and record it until no process has it open. A byte on ``control`` ends the
+    recording."""
     for name in _IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     streams = [Stream(*stream) for stream in settings["streams"]]

@@ -20,7 +20,8 @@ PluginFilter = Callable[[str], bool]
 
 
 class Pending:
-    """Buffer of values that wait for their step. Several threads may add, one at a time may take."""
+    """Buffer of values that wait for their step. Several threads may add values, one at a time may take
+    them."""
 
     def __init__(self) -> None:
         self._buffers = BufferPool()
@@ -67,7 +68,8 @@ class Pending:
         return step, wall, [], (item,), _STEP_BYTES + size_of(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
-        """Return and remove the collected values as jobs: the step's event, and each separate message.
+        """Remove the collected values and return them as jobs: one for the step's event, one for each
+        message.
 
         Values of kinds that ``plugin_filter`` rejects are discarded.
         """

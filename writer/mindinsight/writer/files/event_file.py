@@ -236,7 +236,11 @@ class RecordFile:
         return count
 
     def _opened(self, needed: int) -> int:
-        """Return the descriptor of a file with room for ``needed`` bytes. A new file accepts any record."""
+        """Return the descriptor of a file with room for ``needed`` bytes, a new one if the current file has
+        none.
+
+        A new file accepts a record of any size.
+        """
         if self._descriptor is not None:
             if os.fstat(self._descriptor).st_nlink == 0:
                 _log.warning("%s was removed while it was written; continuing in a new file", self.path)

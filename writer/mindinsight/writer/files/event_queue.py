@@ -295,7 +295,8 @@ class EventQueue:
             self._progress.wait(1.0)
 
     def _patiently(self) -> Iterator[None]:
-        """Yield until the disk takes nothing for too long. Later waits then end at once until it does."""
+        """Yield until the disk has made no progress for too long. Later calls then end at once until it
+        does."""
         for _ in patiently(lambda: self._done_bytes):
             if self._stalled_at == self._done_bytes:
                 return
@@ -326,8 +327,10 @@ class EventQueue:
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:
-        """Write queued jobs until the queue is empty or the disk refuses. Stores are updated if
-        urgent or due."""
+        """Write queued jobs until the queue is empty or the disk refuses more.
+
+        Files in stores are then updated, if ``urgent`` or due.
+        """
         left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:

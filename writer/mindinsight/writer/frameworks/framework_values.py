@@ -12,11 +12,11 @@ from mindinsight.writer.frameworks import framework_of
 
 
 def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
-    """Call ``put(value)`` now and return None, or arrange the call for later and return a function that waits
-    for it.
+    """Call ``put(value)`` once the numbers of ``value`` exist: now, or when a compiled function runs.
 
-    In a function that JAX compiles, it is called at each run, and the returned function waits for the calls
-    made so far. A proxy of torch.fx or torch.export never has numbers.
+    Return None after a call now. In a function that JAX compiles, ``put`` is called at each run, and the
+    returned function waits for the calls made so far. A proxy of torch.fx or torch.export never has numbers,
+    so None is returned without a call.
     """
     if is_symbolic(value):
         return None
@@ -30,7 +30,7 @@ def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], N
 
 
 def is_symbolic(value: object) -> bool:
-    """Return True if ``value`` replaces a tensor while PyTorch traces a network."""
+    """Return True if ``value`` is a placeholder for a tensor while PyTorch traces a network."""
     return type(value).__module__.startswith(("torch.fx", "torch._subclasses"))
 
 

@@ -37,7 +37,7 @@ def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> Grap
 
 
 class _Names:
-    """Mapping of a jaxpr's variables to the names of the builder."""
+    """Mapping from the variables of a jaxpr to the names of nodes in a graph builder."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder = builder
@@ -74,7 +74,8 @@ def _scope(equation: Any) -> list[str]:
 
 
 def _inlined(equation: Any) -> Any:
-    """Return the body of an inner function that is neither loop nor branch, or None."""
+    """Return the body of an equation that calls a function to be inlined, or None for others, such as
+    loops."""
     if equation.primitive.name not in _INLINED:
         return None
     for key in _INNER:

@@ -78,7 +78,8 @@ class Training:
         self._learn({**train_facts(settings), **known})
 
     def learn(self, **facts: Any) -> None:
-        """Record the facts of lineage that are not recorded yet. Facts that are None are omitted."""
+        """Record those facts of the lineage that were not recorded before. Facts that are None are
+        omitted."""
         new = {name: fact for name, fact in facts.items() if fact is not None and name not in self._facts}
         if new:
             self._learn(new)
@@ -109,9 +110,9 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def results(self, values: Mapping[str, Any]) -> None:
-        """Record as metrics of an evaluation the values with names such as ``val_acc`` and ``test/loss``.
+        """Record values with names such as ``val_acc`` and ``test/loss`` as metrics of an evaluation.
 
-        Names are recorded without that beginning. Other values are ignored.
+        They are recorded without ``val_`` and the like. Other values are ignored.
         """
         matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
         metrics = {match[2]: values[name] for name, match in matches.items() if match}
@@ -134,7 +135,7 @@ class Training:
                 self._broken.add(tag)
 
     def _report(self, tag: str, number: float, step: int) -> None:
-        """Raise the alert of a fault for the first non-finite tag while no other tag is non-finite."""
+        """Raise an alert for the first non-finite tag, unless another tag is non-finite already."""
         if not self._broken and self._reported_at != step:
             text = f"It was recorded at step {step}. Further ones are not reported until all tags are finite."
             self.writer.record.alert(f"{tag} is {number}", text, "error", step)

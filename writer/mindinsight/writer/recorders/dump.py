@@ -130,7 +130,8 @@ def header(categories: Sequence[str] = tuple(COLUMNS)) -> str:
 
 
 def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
-    """Return a tensor's last cells in ``statistic.csv``: size, type, shape and the given categories.
+    """Return the cells of ``statistic.csv`` that describe a tensor: size, type, shape and the given
+    categories.
 
     The tensor must not be empty. ``negative zero count`` is the number of elements below zero and ``positive
     zero count`` the number above, as in MindSpore. With a NaN, maximum and minimum are NaN. Raises TypeError
@@ -151,7 +152,7 @@ def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
 
 
 def _extreme(measure: Measure, position: Measure) -> Measure:
-    """Return a measure of the maximum or minimum. Of zeros with either sign it takes the first.
+    """Return a function for the maximum or minimum that returns the first of several zeros, with its sign.
 
     MindSpore compares zeros in the same way.
     """

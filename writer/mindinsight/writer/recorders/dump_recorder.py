@@ -287,7 +287,7 @@ class DumpRecorder:
         self._step = None
 
     def _observe(self, call: capture.OperatorCall) -> Callable[[Sequence[Any]], None] | None:
-        """Copy the inputs of an operator before it runs, and return a function that takes its outputs."""
+        """Copy the inputs of an operator before it runs, and return a function to call with its outputs."""
         facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
         name = self._graph.operator(call.type, call.scope, facts, call.stack)
         wanted = self._kernels(name)
@@ -311,7 +311,7 @@ class DumpRecorder:
             self._put_all(kind, name, "output", copies)
 
     def _overflowed(self, outputs: Sequence[HostArray | None]) -> bool:
-        """Return True if an output is non-finite and ``overflow_number`` is not yet reached."""
+        """Return True if an output is non-finite and at most ``overflow_number`` operators had one so far."""
         if all(host is None or bool(np.isfinite(host.values).all()) for host in outputs):
             return False
         self._overflows += 1

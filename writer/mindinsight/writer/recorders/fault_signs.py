@@ -92,7 +92,8 @@ class Replicas:
 
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
-    """Return the worst anomaly of all ranks, for which all of them dump, and name the ranks that reported it.
+    """Return the worst anomaly among all ranks, with the ranks that reported it. All ranks then dump the
+    step.
 
     ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank, returned if no rank has one.
     """
@@ -108,13 +109,14 @@ def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
 
 
 def _away(norms: Sequence[float], tolerance: float) -> list[int]:
-    """Return the ranks away from the median by more than ``tolerance`` times the largest."""
+    """Return the ranks whose norm differs from the median by more than ``tolerance`` times the largest
+    norm."""
     middle = median(norms)
     return [number for number, norm in enumerate(norms) if abs(norm - middle) > tolerance * max(norms)]
 
 
 def _who(away: Sequence[int], norms: Sequence[float]) -> str:
-    """Return a clause that names the ranks that differ. Of two ranks it is unknown which is right."""
+    """Return a clause that names the ranks that differ, or no rank of two, because either may be right."""
     return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
 
 
@@ -142,18 +144,17 @@ class Watched(NamedTuple):
 
 
 class SilentGradients:
-    """Check of the number of weights with an all-zero gradient, called once a step."""
+    """Check that counts the weights with an all-zero gradient. It is called once for each step."""
 
     def __init__(self) -> None:
         self._counts: deque[int] = deque(maxlen=_PERSISTENT)
         self._known = 0
 
     def suspicious(self, count: int) -> bool:
-        """Add a step's number of weights with all-zero gradients, and return True if the last eight are too
-        high.
+        """Record how many weights of a step have all-zero gradients, and return True if that is too many.
 
-        That is, if each of them exceeds the accepted number: the lowest since the last ``settle``, or zero
-        before the first.
+        It is if each of the last eight counts exceeds the accepted number: the lowest since the last
+        ``settle``, or zero before the first.
         """
         self._counts.append(count)
         lasting = min(self._counts) if len(self._counts) == _PERSISTENT else 0
@@ -248,10 +249,10 @@ class OngoingFault:
         self._hidden = False
 
     def begins(self, hidden: bool) -> bool:
-        """Record a broken step, ``hidden`` if only outputs showed it, and return True if a new fault begins.
+        """Record a broken step, and return True if a new fault begins with it.
 
-        With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
-        count as healthy.
+        ``hidden``: only outputs of modules showed the fault, so steps without measured outputs do not count
+        as healthy.
         """
         new = self._healthy >= _HEALTHY
         self._healthy, self._hidden = 0, hidden
@@ -336,10 +337,10 @@ class JumpDetector:
         return ""
 
     def _grown_from(self, value: float, count: int) -> float | None:
-        """Return the value ``count`` steps ago if the values have grown steadily since, beyond all before,
-        else None.
+        """Return the value ``count`` steps ago if the values have grown steadily since, beyond all earlier
+        ones.
 
-        A number that changes its sign, such as a loss around zero, has no growth.
+        Return None otherwise, and for values that change their sign, such as a loss around zero.
         """
         values = [*self._recent, value]
         grown, earlier = values[-count - 1 :], values[: -count - 1]
@@ -381,9 +382,10 @@ def _spelled(value: float) -> str:
 
 
 def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
-    """Return True if positive numbers grow ``least``-fold or more, and no single step brings most of it.
+    """Return True if positive numbers grow at least ``least``-fold, with no step that accounts for most of
+    it.
 
-    Each step must bring at least ``share`` of the growth. Shares are those of its logarithm.
+    Each step must account for at least ``share`` of the growth. Shares are those of its logarithm.
     """
     growth = sizes[-1] / sizes[0]
     if growth < least:
@@ -465,7 +467,8 @@ class LossScale:
         self._logged = False
 
     def mends(self, norm: float) -> bool:
-        """Return True if the norm is non-finite and a scaler with a scale above one skips the update."""
+        """Return True if a scaler handles a non-finite norm: it skips the update, and its scale is above
+        one."""
         if self._scaler is None or math.isfinite(norm):
             return False
         scale = float(self._scaler.get_scale())
@@ -479,7 +482,8 @@ class LossScale:
         return scale > _LEAST
 
     def remark(self, norm: float) -> str:
-        """Return a clause about a scale that fell to one, "" for finite gradients or without a scaler."""
+        """Return a clause that the loss scale has fallen to one, "" for finite gradients or without a
+        scaler."""
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"

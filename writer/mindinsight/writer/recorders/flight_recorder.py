@@ -60,10 +60,10 @@ _SUSPECTED: Final = 3  # steps that are watched when weights have lost their gra
 
 
 class Schedule:
-    """Schedule of the steps with a costly measurement: the first step and every ``every``-th.
+    """Schedule of a costly measurement: in the first step and in every ``every``-th.
 
-    With None, they are as frequent as ``share`` of the training's time allows, at least ``soonest`` steps
-    apart.
+    If ``every`` is None, it is made as often as ``share`` of the training's time allows, at least ``soonest``
+    steps apart.
     """
 
     def __init__(self, every: int | None, share: float, soonest: int) -> None:
@@ -92,7 +92,7 @@ class Schedule:
         self.spent(seconds if step else 0.0)
 
     def spent(self, seconds: float) -> None:
-        """Record time that was taken for these measurements, in seconds."""
+        """Record time in seconds that was spent on the scheduled measurement."""
         self._saved -= seconds
 
     def passed(self, seconds: float) -> None:
@@ -114,11 +114,11 @@ class SampleSize:
         self._steps: list[float] = []
 
     def fewer(self, number: int, seconds: float, count: int) -> int | None:
-        """Record the duration of a step in seconds, and return a smaller sample size than ``count``, or None
-        to keep it.
+        """Record the duration of a step in seconds, and return a smaller sample size, or None to keep
+        ``count``.
 
-        None if the sample is cheap enough, and except in the step that decides.
-        The first step warms caches up and does not count.
+        The size is decided once, in the last of the first steps. The very first step warms caches up and does
+        not count.
         """
         if not 0 < number <= _FITTED:
             return None
@@ -318,7 +318,10 @@ class FlightRecorder:
         return self._number + self._ahead
 
     def _fit_sample(self, seconds: float) -> None:
-        """Make the sample of the gradients smaller if it costs too much. Ranks must measure the same."""
+        """Reduce the sample of gradients if it costs too much, except in distributed training.
+
+        All ranks must measure the same sample.
+        """
         size = self._size.fewer(self._number, seconds, len(self._tensors.sample))
         if size is not None and not self._torch.is_distributed():
             self._sampled = size
@@ -326,7 +329,7 @@ class FlightRecorder:
             self._norms = self._new_detector()  # another sample has another norm
 
     def _across_ranks(self, examined: fault_signs.Examined, norm: float | None) -> fault_signs.Examined:
-        """Return the anomaly of this step on any rank, or the divergence between ranks."""
+        """Return the worst anomaly of this step on any rank, or else a divergence between ranks."""
         number = self._number
         measured = number % _RANKS_EVERY == 0 or number & (number - 1) == 0  # soon after the begin, too
         weights = (self._guarded(self._torch.weights_norm, self._tensors) if measured else None) or math.nan
@@ -341,7 +344,8 @@ class FlightRecorder:
         )
 
     def _finish_watch(self, watch: Any, zeros: int) -> fault_signs.Watched | None:
-        """Return the measurements of this step's modules, or None, and schedule further ones."""
+        """Return the measurements of modules in this step, None if not measured, and watch more steps if
+        suspicious."""
         suspicious = self._silent.suspicious(zeros)
         if (suspicious and not self._suspected) or (watch is not None and zeros):
             begin = self._size.clock()
@@ -438,7 +442,8 @@ class FlightRecorder:
     def _trigger(
         self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> None:
-        """Carry out ``on_trigger``. Record and report the first step of a fault before."""
+        """React to a broken step as ``on_trigger`` says. The first step of a fault is recorded and reported
+        before."""
         text, path = f"Step {self._step}: {examined.reason}.", None
         if self._episode.begins(examined.reason.startswith(_OUTPUT)):
             text, path = self._report(run, before, examined, norm)
@@ -452,7 +457,8 @@ class FlightRecorder:
     def _report(
         self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> tuple[str, Path | None]:
-        """Record the step again, raise the alert, and return its text, and the path of the dump or None."""
+        """Dump the step by running it again, and raise an alert. Return its text, and the path of the dump or
+        None."""
         parts, path = [f"Step {self._step}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
@@ -496,7 +502,8 @@ class FlightRecorder:
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
-        """Return True if the recorded repetition broke again, and the problem of the dump ("" if none).
+        """Run the step again under the dump recorder. Return whether it broke again, and the dump's problem
+        or "".
 
         If another rank reported the step, a norm of the gradients equal to ``first`` means the same outcome.
         """

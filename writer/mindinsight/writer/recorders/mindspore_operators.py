@@ -59,7 +59,7 @@ _COMPILED: Final = "bprop_builder"  # in the name of the node of a function that
 
 
 class Mark(NamedTuple):
-    """Type, scope and call stack of the forward operator that made a node of autograd."""
+    """Label of an autograd node: type, scope and call stack of the forward operator that made the node."""
 
     type: str
     scope: str
@@ -102,12 +102,13 @@ class BackwardNodes:
         self._last: tuple[Mark, Sequence[Any], Sequence[Any]] | None = None
 
     def made(self, mark: Mark, operands: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """Store the tensors of a forward operator. Its node is visible only when the next operator runs."""
+        """Store the tensors of a forward operator, because its autograd node is visible only at the next
+        operator."""
         self.current = mark  # the backward of the last operator may begin before a node says so
         self._last = mark, operands, outputs
 
     def mark_last(self) -> None:
-        """Hook the node of the last forward operator, if its outputs already have one.
+        """Hook the autograd node of the last forward operator, if its outputs already have a node.
 
         MindSpore attaches a node immediately if it does not dispatch the operator's backward pass.
         """
@@ -118,7 +119,7 @@ class BackwardNodes:
                     self._held[key] = operands, outputs
 
     def mark(self, node: Any, mark: Mark) -> _Key | None:
-        """Hook a node and return its key, or None if the node needs no hook or has one."""
+        """Hook an autograd node and return its key, or None if it needs no hook or already has one."""
         if node is None or node.is_leaf():
             return None
         key = node._unique_id(), node._sequence_nr()  # the id is reused after a node is freed
@@ -168,7 +169,8 @@ class BackwardNodes:
 def _calls(
     forward: str, held: tuple[Sequence[Any], Sequence[Any]], gradients: Sequence[Any], results: dict[int, Any]
 ) -> Iterator[UnseenCall]:
-    """Yield the backward operators of a forward operator, from its tensors and its gradients by position."""
+    """Yield the backward operators of a forward operator, from its ``held`` tensors and ``results`` by
+    position."""
     operands, outputs = held
     by_input = _BY_INPUT.get(forward, {})
     for position in results.keys() & by_input.keys():

@@ -177,7 +177,7 @@ class CellBackward(ModuleBackward):
                 self._first = max(self._first, 0 if node.is_leaf() else node._sequence_nr() + 1)
 
     def hook(self, outputs: Sequence[Any]) -> None:
-        """Hook the outputs' gradients, and the nodes that compute gradients of the inputs."""
+        """Hook the gradients of the outputs, and the autograd nodes that compute gradients of the inputs."""
         keep, listener = self.probe.keep, self.probe.listener
         self.arrived = [None] * len(outputs)
         made = {
@@ -194,7 +194,7 @@ class CellBackward(ModuleBackward):
             keep(node.register_hook(listener(depart)))
 
     def _consumers(self, pending: list[Any]) -> Iterator[tuple[Any, list[tuple[int, int]]]]:
-        """Yield the cell's nodes that compute gradients of inputs, with pairs of gradient and input."""
+        """Yield the cell's autograd nodes that compute gradients of inputs, with pairs (gradient, input)."""
         seen = {node._unique_id() for node in pending}
         while pending:
             node = pending.pop()

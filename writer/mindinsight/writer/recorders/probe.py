@@ -143,7 +143,7 @@ class Probe(ABC):
         return function(*arguments, **named)
 
     def enclose(self, entry: str) -> None:
-        """Record the running module as the parent of ``entry``."""
+        """Record the innermost running module as the parent of ``entry``."""
         if self.files is not None and self.config.extra_info and self.config.level != "L1":
             self.files.add_parent(entry, self.parent())
 
@@ -156,7 +156,8 @@ class Probe(ABC):
         return Draft(entry, self.config, self.values)
 
     def begin(self, entry: str, frame: FrameType | None) -> Draft:
-        """Return a new forward entry, with its parent, its selection and its lines of code recorded."""
+        """Return a new forward entry, after recording its parent and, if it is selected, its lines of
+        code."""
         draft = self.draft(entry)
         self.enclose(entry)
         draft.selected = self.selection(entry)
@@ -242,7 +243,7 @@ class ModuleHooks(ABC):
 
     @abstractmethod
     def hook_outputs(self, backward: ModuleBackward, output: Any) -> None:
-        """Add ``backward`` to the list, and hook the gradients it needs."""
+        """Add ``backward`` to the running backward passes, and hook the gradients that it needs."""
 
     @abstractmethod
     def hook_gradient(self, path: str, name: str, parameter: Any) -> Any:
@@ -257,7 +258,7 @@ class ModuleHooks(ABC):
         return bool(self.probe.selection(path))
 
     def finish(self) -> None:
-        """Record modules whose backward pass has begun but lacks gradients that never arrived."""
+        """Record the module backward passes that are incomplete because some gradients never arrived."""
         for backward in list(self.backward):
             backward.finish()
         self.backward = []
@@ -321,7 +322,7 @@ class ModuleHooks(ABC):
 
 
 class ModuleBackward:
-    """Backward pass of one call of a module: gradients that arrive at outputs and depart from inputs.
+    """Backward pass of one call of a module: gradients of its outputs, and of its inputs.
 
     The gradient of an input is the sum of the gradients that the module's own nodes of autograd compute for
     that input.
@@ -353,7 +354,8 @@ class ModuleBackward:
             self.finish()
 
     def depart(self, node: Any, places: Sequence[tuple[int, int]], produced: Sequence[Any], *_: Any) -> None:
-        """Add the gradients ``produced`` by a node. ``places`` pairs positions in them with inputs."""
+        """Add gradients of inputs that ``node`` computed. ``places`` pairs positions in ``produced`` with
+        inputs."""
         if self._state == "done":
             return
         self._begin()
@@ -371,7 +373,7 @@ class ModuleBackward:
         self._sums[target] = gradient if before is None else before + gradient
 
     def passed_on(self, position: int, gradient: Any) -> None:
-        """Handle the gradient of an output that is one of the inputs."""
+        """Handle the gradient of an output that the module passes on from an input unchanged."""
 
     def departed(self) -> list[Any]:
         """Return the gradients of the inputs, None for an input without a gradient."""

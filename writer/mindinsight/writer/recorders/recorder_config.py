@@ -202,7 +202,8 @@ def _count(settings: Mapping[str, Any], key: str) -> int:
 
 
 def _unused(settings: Mapping[str, Any]) -> list[str]:
-    """Return the unknown keys, and the keys of accelerators with a value that has an effect there."""
+    """Return the keys without effect: unknown ones, and those of accelerators that are not set to the
+    default."""
     known = {field.name for field in fields(DumpConfig)} - {"without_effect", "source"}
     names = [key for key in settings if key not in known | _WITHOUT_EFFECT.keys()]
     for key, neutral in _WITHOUT_EFFECT.items():
@@ -425,8 +426,10 @@ def _scope(settings: Mapping[str, Any], level: Level) -> tuple[str, ...]:
 
 
 def _data_mode(settings: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the selected directions (forward, backward) and sides (input, output). If only one of both is
-    given, all of the other are selected."""
+    """Return the selected directions (forward, backward) and sides (input, output) of entries.
+
+    Without a direction, or without a side, all of them are selected.
+    """
     value = settings.get("data_mode")
     modes = set(_texts({"data_mode": [value] if isinstance(value, str) else value}, "data_mode"))
     if wrong := sorted(modes - set(_DATA_MODES)):
@@ -455,20 +458,21 @@ class Selection:
         self._open: set[str] = set()  # running modules that contain one of ``names``
 
     def begin(self, module: str) -> None:
-        """Record that the forward or backward pass of a module begins. ``module`` names its entry."""
+        """Note that the forward or backward pass of a module begins. ``module`` is the name of its entry."""
         if self._scope and module == self._scope[0]:
             self._in_scope = True
         if self._nested and any(name in module for name in self._names):
             self._open.add(module)
 
     def end(self, module: str) -> None:
-        """Record that the forward or backward pass of a module ends."""
+        """Note that the forward or backward pass of a module ends."""
         if self._scope and module == self._scope[1]:
             self._in_scope = False
         self._open.discard(module)
 
     def __call__(self, entry: str) -> bool:
-        """Return True if an entry is recorded. The name of a call may open or close the scope."""
+        """Return True if an entry is to be recorded. The first and last call of the scope open and close
+        it."""
         is_call = not entry.startswith(_MODULES)
         if is_call and self._scope and entry == self._scope[0]:
             self._in_scope = True

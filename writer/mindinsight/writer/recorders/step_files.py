@@ -45,7 +45,7 @@ class StepFiles:
         return self.directory / TENSORS
 
     def count(self, name: str) -> int:
-        """Return the number of this call of ``name`` in the step, from 0, and increment it."""
+        """Return the index of this call among the step's calls of ``name``, from 0, and count the call."""
         number = self._calls[name]
         self._calls[name] += 1
         return number
@@ -76,7 +76,7 @@ class StepFiles:
         self._changed = True
 
     def contents(self) -> dict[str, str]:
-        """Return the texts of the files by name, empty if nothing has changed since the last call."""
+        """Return the texts of the files by name, or {} if nothing has changed since the last call."""
         if not self._changed:
             return {}
         self._changed = False
@@ -214,11 +214,12 @@ class Draft:
         return self._describer.describe(value, f"{self.name}.{side}")
 
     def takes(self, direction: str, side: str) -> bool:
-        """Return True if the configuration asks for this side of forward or backward entries."""
+        """Return True if the configuration records this side (input or output) of entries of this
+        direction."""
         return direction in self._config.directions and side in self._config.sides
 
     def wants(self, direction: str, side: str) -> bool:
-        """Return True if the entry is selected and the configuration asks for this side of the direction."""
+        """Return True if the entry is selected and the configuration records this side of its direction."""
         return self.selected and self.takes(direction, side)
 
     def describe_inputs(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:

@@ -67,9 +67,10 @@ _REFLECTED: Final = frozenset({"add", "mul", "mod", "or", "xor"})  # that call t
 
 
 class TorchNames:
-    """Names of functions passed to a function mode.
+    """Names of the functions that a torch function mode receives.
 
-    ``x * 2`` and ``x.mul(2)`` are the same function there. The caller's instruction distinguishes them.
+    The mode receives the same function for ``x * 2`` and ``x.mul(2)``. The caller's instruction distinguishes
+    them.
     """
 
     def __init__(self) -> None:
@@ -88,7 +89,8 @@ class TorchNames:
         return f"Tensor.{self._operator(method, frame) or method}" if frame is not None else name
 
     def _operator(self, method: str, frame: FrameType) -> str | None:
-        """Return ``__mul__`` and the like if the frame's instruction is an operator, or None."""
+        """Return the method of the operator that a frame executes, such as ``__mul__``, or None if it
+        executes none."""
         key = (frame.f_code, frame.f_lasti)
         if key not in self._operators:
             self._operators[key] = _instruction(*key)
@@ -107,7 +109,8 @@ class TorchNames:
 
 
 def _known() -> Iterator[tuple[Any, str]]:
-    """Yield functions and their names. Of several names of a function, the last one counts."""
+    """Yield the functions to record with their names. If a function has several names, the last one is
+    used."""
     places = [(torch, "Torch", _TORCH_ACCESS), (torch.Tensor, "Tensor", _TENSOR_ACCESS)]
     for module in ("fft", "special", "linalg"):
         yield from _members(getattr(torch, module), f"Torch.{module}", frozenset())
@@ -128,7 +131,8 @@ def _members(owner: Any, prefix: str, ignored: frozenset[str]) -> Iterator[tuple
 
 
 def _by_class(function: Any) -> str | None:
-    """Return the name of a method of Tensor that has been replaced by a wrapper, or None."""
+    """Return the name of a Tensor method that a wrapper has replaced, judged by its qualified name, or
+    None."""
     name = getattr(function, "__name__", "")
     owner = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
     if owner in ("Tensor", "TensorBase", "_TensorBase") and name not in _TENSOR_ACCESS:
@@ -137,7 +141,7 @@ def _by_class(function: Any) -> str | None:
 
 
 def _instruction(code: CodeType, offset: int) -> tuple[str, bool] | None:
-    """Return the operator of an instruction and whether its left operand is a constant, or None."""
+    """Return the operator at an offset of bytecode, and True if its left operand is a constant, or None."""
     before: list[dis.Instruction] = []
     for instruction in dis.get_instructions(code):
         if instruction.offset == offset:
@@ -159,7 +163,7 @@ def _symbol(instruction: dis.Instruction) -> str:
 
 
 def _is_reflected(before: list[dis.Instruction]) -> bool:
-    """Return True if the left operand is a constant and the right one a name or an attribute."""
+    """Return True if the instructions before an operator load a constant, then a name or an attribute."""
     while before and before[-1].opname in ("LOAD_ATTR", "CACHE"):
         before = before[:-1]
     if len(before) < 2 or not before[-1].opname.startswith(_LOADS):
@@ -177,15 +181,14 @@ Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 class CallShape(NamedTuple):
-    """Form of a call's arguments."""
+    """Number of positional arguments, and names of the named ones, in the source of a call."""
 
     positional: int  # without the object of a method
     named: tuple[str, ...]
 
 
 class CallSite:
-    """Calling code of a recorded function. ``frame`` is the frame of the calling code, or None outside of
-    Python."""
+    """Place in the user's code that called a recorded function. ``frame`` is None outside of Python."""
 
     def __init__(self, frame: FrameType | None, shapes: dict[tuple[CodeType, int], CallShape | None]) -> None:
         self.function: CodeType | None = None  # of the function itself, where it is Python code
@@ -219,7 +222,7 @@ class CallSite:
 
 
 def _shape(code: CodeType, offset: int) -> CallShape | None:
-    """Return the form of a call instruction's arguments, or None for other instructions and for ``*`` or
+    """Return the form of the arguments of the call at ``offset``, or None if there is no call, or ``*`` or
     ``**``.
 
     ``offset`` may be in the instruction's cache.

@@ -58,7 +58,7 @@ _FOREIGN: Final = (  # paths of code that is not the user's
 
 
 class _Mark(NamedTuple):
-    """Scope and lines of code of the forward operator that made a node of autograd."""
+    """Label of an autograd node: scope and lines of code of the forward operator that made the node."""
 
     scope: str
     stack: tuple[CodeLine, ...]
@@ -111,7 +111,7 @@ class TorchCapture(OperatorCapture):
         return outputs
 
     def mark(self, result: Any) -> None:
-        """Mark the nodes of autograd behind ``result`` that have no mark yet with the current scope."""
+        """Label the autograd nodes behind ``result`` that have no label yet with the current scope."""
         if self._failed:
             return
         self._guarded(self._mark_nodes, result)
@@ -160,7 +160,7 @@ class TorchCapture(OperatorCapture):
         self._scopes.append(f"optimizer-{type(optimizer).__name__}")
 
     def _segments(self, module: torch.nn.Module) -> str:
-        """Return the scope of a module below the scope of its caller."""
+        """Return the scope of a module, relative to the scope of its caller."""
         path = self._names.get(id(module))
         if path is None:
             return type(module).__name__
@@ -218,8 +218,8 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
 def _node_of(tensor: torch.Tensor) -> Any:
     """Return the autograd node of a tensor, or None without one.
 
-    A view made under ``no_grad`` has none that can be asked for once its base was changed in place, as in
-    ``with torch.no_grad(): weight[1] += 1``.
+    PyTorch raises if a view was made under ``no_grad`` and its base was changed in place since, as in ``with
+    torch.no_grad(): weight[1] += 1``.
     """
     try:
         return tensor.grad_fn

@@ -43,7 +43,7 @@ class TorchModuleBackward(ModuleBackward):
         self._passed: dict[int, int] = {}  # outputs that are inputs
 
     def prepare(self, outputs: Mapping[int, torch.Tensor], count: int) -> None:
-        """Set which of ``count`` outputs will have a gradient, by position.
+        """Set the outputs, of ``count``, that will have a gradient, and those that are inputs passed on.
 
         ``nn.Identity`` returns its input as an output.
         """
@@ -55,7 +55,8 @@ class TorchModuleBackward(ModuleBackward):
         }
 
     def consumers(self, outputs: Sequence[torch.Tensor]) -> dict[Any, list[tuple[int, int]]]:
-        """Return the module's nodes that compute inputs' gradients, with pairs of gradient and input."""
+        """Return the module's autograd nodes that compute gradients of inputs, with pairs (gradient,
+        input)."""
         consumers: dict[Any, list[tuple[int, int]]] = {}
         pending = [output.grad_fn for output in outputs] if self._edges else []
         seen = set(pending)
@@ -73,7 +74,8 @@ class TorchModuleBackward(ModuleBackward):
         return consumers
 
     def passed_on(self, position: int, gradient: torch.Tensor) -> None:
-        """Add the gradient of an output that is an input to the sum of the input."""
+        """Add the gradient of an output to that of the input which the module passes on as this output, if
+        any."""
         if position in self._passed:
             self.add(self._passed[position], gradient)
 
