@@ -97,7 +97,8 @@ class Paths:
         self._path = re.compile(f"{begin}/(?:{below})(?:/[{_IN_PATHS}]+)*/?{end}")
 
     def hidden_in(self, body: bytes, kind: str) -> bytes:
-        """Return the body of an answer of the content type `kind`, with paths replaced by their last names.
+        """Return a response body of the content type `kind` with paths replaced by their last names.
+
         Pictures are unchanged.
         """
         if kind == COLUMNS:
@@ -128,7 +129,7 @@ class Paths:
 
 @dataclass
 class Recorder:
-    """Recorder of a server's answers as files in `folder`, by `question_key`."""
+    """Recorder that stores the responses of a server as files in `folder`, by `question_key`."""
 
     server: str  # address, ending with a slash
     folder: Path
@@ -140,7 +141,7 @@ class Recorder:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def handle(self, route: Route) -> None:
-        """Answer a request of the page with the server's answer. Store the answer if its status is 200."""
+        """Forward a page's request to the server, and store the response if its status is 200."""
         from playwright.sync_api import Error
 
         request = route.request
@@ -168,7 +169,8 @@ class Recorder:
             self.last = time.monotonic()
 
     def ask(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Store the answer to a question that no page asked, and return it; return {} if it is an error."""
+        """Request data that no page requested, store the response, and return it, or {} for an error
+        response."""
         address = f"{path}?{urlencode(params)}"
         try:
             with urllib.request.urlopen(self.server + address, timeout=_PATIENCE) as response:
@@ -210,8 +212,9 @@ def visit(page: Page, recorder: Recorder, address: str) -> None:
 
 
 def _record_graph(recorder: Recorder, run: str) -> None:
-    """Ask for what the graph page of a run, visited before, shows while one of its scopes is open, in the
-    scopes around it, and a box is selected. Raises OSError if answers cannot be written.
+    """Store the responses that the graph page of a run needs if a user opens a scope or selects a box.
+
+    The page was visited before. Raises OSError if responses cannot be written.
     """
     questions = []
     for key in recorder.answers:
@@ -235,7 +238,8 @@ def _record_graph(recorder: Recorder, run: str) -> None:
 
 
 def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[str, Any]) -> None:
-    """Ask for the drawings of a graph with each scope open by itself, and for the details of the boxes."""
+    """Store the drawings of a graph with each scope open in the scopes around it, and the details of the
+    boxes."""
     parents: dict[int, int] = {}
     scopes = [_ROOT]
 
@@ -310,7 +314,7 @@ def _about(page: str, run: Mapping[str, Any]) -> str:
 
 
 def write_frame(out: Path, recorder: Recorder, runs: int) -> None:
-    """Write the frame of every page, the scripts, styles and texts, and the index of the answers."""
+    """Write the frame of every page, the scripts, styles and texts, and the index of the stored responses."""
     assets = Assets(WEB, views=extensions.views())
     pages = Pages(assets)
     for view in pages.names:

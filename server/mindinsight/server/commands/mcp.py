@@ -79,7 +79,7 @@ def make_server(app: "Starlette") -> "MCPServer[Any]":
 
 
 def _with_reasons(tool: Tool) -> Tool:
-    """Return a tool whose errors tell the agent the reason, as the plain tool's errors do not."""
+    """Wrap a tool so that its errors tell an agent the reason."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)

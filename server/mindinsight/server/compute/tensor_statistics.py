@@ -133,8 +133,10 @@ def parts(values: Array) -> list[Part]:
 
 
 def combine(pieces: Iterable[Part]) -> Statistics:
-    """Return the statistics of several parts together: means by sums, deviations by the shift of
-    each mean."""
+    """Return the statistics of a tensor from its parts.
+
+    Means follow from the sums. Deviations also include the differences between the means of the parts.
+    """
     parts = tuple(pieces)
     counts: Sequence[int] = parts[0][:_COUNTS] if len(parts) == 1 else _counts(parts)
     live = [part for part in parts if part.finite]
@@ -153,7 +155,8 @@ def combine(pieces: Iterable[Part]) -> Statistics:
 
 
 def _merged(live: Sequence[Part]) -> Part:
-    """Return the part of all finite elements of several parts. Its counts are those of the first."""
+    """Merge parts with finite elements into one part. Its numbers of non-finite elements are those of the
+    first."""
     scale = min(part.scale for part in live)
     if any(part.scale != scale for part in live):
         live = [_rescaled(part, scale) for part in live]

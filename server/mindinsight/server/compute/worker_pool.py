@@ -259,9 +259,10 @@ class Worker:
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, end: float) -> Answer | None:
-        """Perform a call, and return its answer, or None if there is none at `end` (monotonic time).
+        """Run a call in the process and return its answer, or None if there is none by ``end`` (monotonic
+        time).
 
-        There is also none if the process ended, or stopped in the middle of its answer.
+        Return None also if the process ended, or stopped in the middle of its answer.
         """
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
@@ -292,7 +293,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
 
 
 def _answered(call: bytes) -> bytes:
-    """Perform a pickled call and return the pickled answer."""
+    """Run a pickled call, and return its result or error with traceback, pickled."""
     try:
         function, args, kwargs = pickle.loads(call)  # from our own parent
         return pickle.dumps((function(*args, **kwargs), None, ""), pickle.HIGHEST_PROTOCOL)

@@ -278,8 +278,7 @@ def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
 
 
 def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats]]) -> list[Claim]:
-    """Return a claim about the members [m] that are non-finite up to their end, and one about those with
-    gaps.
+    """Return a claim about the curves that are non-finite up to their end, and one about curves with gaps.
 
     Each claim has the first step. The mean leaves out the former from that step on, and interpolates the
     gaps.

@@ -51,8 +51,7 @@ _NEAR: Final = 1e-4  # largest distance of a range from both ends that still cou
 
 
 def condition_in_words(name: str) -> Claim | str:
-    """Return the claim that names a condition, or the id itself if it contains a dot, as those of other
-    distributions do."""
+    """Return the claim that names a condition, or its id if another distribution defines it (with a dot)."""
     return name if "." in name else Claim(f"dump.condition.{name}", "note")
 
 
@@ -246,7 +245,7 @@ def _whole_modules(
 
 
 def _module_claim(module: str, members: Sequence[CheckFinding]) -> Claim:
-    """Return the claim that no parameter of a module changed, with those of its members as evidence."""
+    """Return the claim that no parameter of a module changed, with the evidence of all ``members``."""
     claim = members[0].claim
     values = {name: claim.values[name] for name in ("steps", "limit")} | {"n": len(members)}
     evidence = tuple(entry for member in members for entry in member.claim.evidence)

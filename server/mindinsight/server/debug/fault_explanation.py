@@ -221,7 +221,7 @@ def _listed(fault: Fault) -> list[TensorEntry]:
 
 
 def _operator_entries(fault: Fault, operator: Operator | None) -> list[TensorEntry]:
-    """Return the tensors of the operator at fault. If it ran several times, those of the run at fault."""
+    """Return the tensors of the operator at fault, of the run at fault if the operator ran several times."""
     entry, recorded = fault.entry, operator.recorded if operator else fault.entry.recorded
     own = [other for other in _listed(fault) if other.recorded == recorded]
     latest = {

@@ -139,7 +139,7 @@ _NAMES: Final = {
 
 
 def repeated_facts(lineages: Iterable[Lineage]) -> set[str]:
-    """Return the names of the training facts that repeat a setting of the user in every lineage with them."""
+    """Return the names of training facts that equal a setting of the user wherever they were recorded."""
     repeated: dict[str, bool] = {}
     for lineage in lineages:
         for name, names in _NAMES.items():

@@ -215,9 +215,10 @@ def forwarded_prefix(value: str) -> str:
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """Return the scope with `taken`, which a proxy removed, back in `path`, and all prefixes in `root_path`.
+    """Return the scope with the full path in `path`, and the prefixes in `root_path`.
 
-    A proxy that left `taken` in place is recognized by the start of the path.
+    `taken` is a prefix that a proxy may have removed from the path. If the path still begins with it, the
+    proxy has not.
     """
     path = scope["path"]
     if taken and path != taken and not path.startswith(taken + "/"):

@@ -75,7 +75,7 @@ class FileStage:
 
     @property
     def unread(self) -> int:
-        """Return the number of bytes that were not read, with those of an incomplete record."""
+        """Return the number of bytes that were not read, including those of an incomplete record."""
         return max(0, self.stamp.size - self.read)
 
     def has_more(self, offset: int) -> bool:
@@ -84,7 +84,8 @@ class FileStage:
 
     @property
     def bytes_seen(self) -> int:
-        """Return the number of bytes examined, with those of an incomplete record or an unreadable file."""
+        """Return the number of bytes examined, including those of an incomplete record or an unreadable
+        file."""
         return self.stamp.size if self.error else min(self.read + self.pending, self.stamp.size)
 
     @property

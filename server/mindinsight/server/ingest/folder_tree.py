@@ -97,9 +97,8 @@ def holds_profile(path: str) -> bool:
 def _classify(
     entries: Iterator[os.DirEntry[str]],
 ) -> tuple[dict[str, Stamp], list[str], list[str], bool]:
-    """Return files with their stamps, names of folders to search, those of profilers, and whether it has a
-    console.
-    """
+    """Return files with their stamps, folders to search, profilers' folders, and whether there is a
+    console."""
     files: dict[str, Stamp] = {}
     below: list[str] = []
     profiles: list[str] = []

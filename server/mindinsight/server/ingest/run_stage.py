@@ -237,7 +237,8 @@ class RunStage:
             self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, reference_parts, version)
 
     def _of(self, tag: str) -> dict[str, ScalarSeries]:
-        """Return the scalars that a tag belongs to: those of the machine, or of the training."""
+        """Return the mapping of scalar series that a tag belongs to: that of the machine, or of the
+        training."""
         return self._system if tag.startswith(SYSTEM) else self._scalars
 
     def _merged_lineage(self) -> Lineage | None:

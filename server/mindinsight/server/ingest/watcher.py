@@ -67,9 +67,10 @@ class Watcher(FileSystemEventHandler):
         self._threads: list[threading.Thread] = []
 
     def start(self, others: int = 0) -> None:
-        """Start listening, or again, beside watchers of ``others`` folders of this process. Set ``mode``.
+        """Start or restart listening, and set ``mode``. ``others`` folders are watched by other watchers
+        here.
 
-        The mode is "polling" if settings or file system prevent events.
+        The mode is "polling" if settings or file system prevent events, or watches run out.
         """
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):

@@ -134,7 +134,7 @@ def _rows(records: Iterable[Run], objective: str | None) -> dict[str, dict[str, 
 
 
 def _repeated(records: Iterable[Run]) -> set[str]:
-    """Return the columns whose values are those of a setting of the user."""
+    """Return the columns of training facts that repeat a setting of the user in all records."""
     lineages = (record.lineage for record in records if record.lineage is not None)
     return {f"train:{name}" for name in repeated_facts(lineages)}
 

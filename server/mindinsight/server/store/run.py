@@ -47,7 +47,8 @@ class Run:
     failure: str = ""  # the exception that ended the training, if the writer recorded one
 
     def tags(self, kind: Kind) -> Mapping[str, Any]:
-        """Return the series of a kind by tag, empty without any. ``system`` are scalars of the machine."""
+        """Return the series of a kind by tag, or {} if the run has none. ``system`` are scalars of the
+        machine."""
         named: dict[str, Mapping[str, Any]] = {"scalar": self.scalars, "system": self.system}
         return named[kind] if kind in named else self.references.get(kind, {})
 
@@ -136,7 +137,8 @@ _STEPLESS: Final = ("graph", "alert", "layout", "landscape", "code")  # kinds th
 
 
 def last_step(run: Run) -> int | None:
-    """Return the largest last step of the scalars, without any of the other series, or None without both.
+    """Return the last step of a run's scalars, or of its other series if it has no scalars, None without
+    series.
 
     Kinds that are recorded once, such as graphs, do not count.
     """

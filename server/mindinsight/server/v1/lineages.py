@@ -41,7 +41,8 @@ class LineageRow:
     annotations: Mapping[str, Any]
 
     def response_json(self, halves: frozenset[str]) -> dict[str, Any]:
-        """Return the row as JSON with the given halves, and only its notes without any."""
+        """Return the row as JSON with the given halves (model, dataset), or only its notes if none is
+        given."""
         item: dict[str, Any] = {"added_info": self.annotations}
         if halves:
             item["summary_dir"] = self.flat["summary_dir"]
@@ -64,7 +65,7 @@ def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[Lineage
 
 
 def _dataset_mark(lineage: Lineage, marks: dict[str, str]) -> str:
-    """Return the number shared by runs with the same dataset graph, from 2, or 1 without a graph."""
+    """Return the number of a run's dataset graph, equal for equal graphs: from 2 on, or 1 without a graph."""
     if not lineage.dataset_graph:
         return _NO_DATASET
     text = json.dumps(lineage.dataset_graph, sort_keys=True)

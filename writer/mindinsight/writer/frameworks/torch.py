@@ -223,7 +223,8 @@ def learning_rates(optimizer: torch.optim.Optimizer) -> list[float]:
 
 
 def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield name and tensor of the network's parameters that the optimizer trains, or of all without one."""
+    """Yield name and tensor of the parameters that the optimizer trains, or of all if there is no
+    optimizer."""
     groups = getattr(optimizer, "param_groups", None)
     trained = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
     for name, tensor in network.named_parameters():

@@ -81,7 +81,7 @@ def worker_pool(executor: str = LOCAL, *folders: Path) -> TaskExecutor:
 
 
 def statistics_cache() -> StatisticsCache:
-    """Return the cache of statistics that the server uses as well."""
+    """Return the cache of tensor statistics in the workspace, which the server uses as well."""
     workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
     return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
 

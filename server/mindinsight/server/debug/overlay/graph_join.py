@@ -17,14 +17,13 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Join of a dump with a graph: the node of each matched operator or parameter, by key. Those without a
-    match are missing.
+    """Join of a dump with a graph: the node of each matched operator or parameter, by key.
 
-    The numbers count operators that recorded tensors, without parameters. Those matched by order have another
-    ``-opN`` in the graph, and no recorded input confirms the match: they are paired with nodes of the same
-    name and scope by rising N. Those matched by module ran in place of the only operator of their module in
-    the graph, as ``t`` and ``addmm`` for ``linear``. For ambiguous ones it is unknown which operator of their
-    module they are or ran in place of.
+    Operators without a match are not among the nodes. The numbers count operators that recorded tensors,
+    without parameters. Those matched by order are paired with nodes of the same name and scope by rising N,
+    because the graph has another ``-opN``, and no recorded input confirms the match. Those matched by module
+    ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``. For
+    ambiguous ones it is unknown which operator of their module they are or ran in place of.
     """
 
     nodes: Mapping[OperatorKey, int]
@@ -79,8 +78,8 @@ def _split(name: str) -> tuple[str, int]:
 
 
 class _Wiring:
-    """Operators of a dump and of a graph by stem (scope and name without ``-opN``) and number, if both have
-    the stem, and the operators that feed them."""
+    """Operators with a stem (scope and name without ``-opN``) that a dump and a graph have, and their
+    sources."""
 
     def __init__(self, operators: Sequence[Operator], graph: Graph) -> None:
         self.graph = graph
@@ -123,8 +122,8 @@ class _Wiring:
         return name.rpartition("/")[0]
 
     def sources_of(self, operator: Operator) -> frozenset[str] | None:
-        """Return the stems or modules of the nearest operators that feed an operator and that both sides
-        have, or None if the dump records no sources."""
+        """Return the labels of the nearest labelled operators that feed an operator, None if no sources are
+        recorded."""
 
         def feeds(target: Operator) -> Iterator[tuple[Operator, str]]:
             for name in target.sources:
@@ -135,7 +134,7 @@ class _Wiring:
         return _nearest(operator, feeds, lambda known: (known.graph, known.name)) if self._wired else None
 
     def inputs_of(self, node: int) -> frozenset[str]:
-        """Return the same of a node of the graph."""
+        """Return the labels of the nearest labelled operators that feed a node of the graph."""
 
         def feeds(target: int) -> Iterator[tuple[int, str]]:
             for source in self.graph.inputs_of(target):
@@ -145,14 +144,17 @@ class _Wiring:
         return _nearest(node, feeds, lambda known: known)
 
     def _label(self, name: str, stem: str) -> str:
-        """Return the stem if both sides have it, else the module if it ran as other operators, else ""."""
+        """Return the stem as label if both sides have it, else the module if that ran as other operators,
+        else ""."""
         scope = self._scope(name)
         return stem if stem in self.dumped else scope if scope in self._opaque else ""
 
     @cached_property
     def trusted(self) -> set[str]:
-        """Return the stems whose numbers can be trusted although the dump has a part of them: all numbers of
-        that operator name are in the graph, and those of some scope agree completely."""
+        """Return the stems whose numbers are reliable although the dump has only some of them.
+
+        All numbers of that operator name are in the graph, and those of some scope agree completely.
+        """
         by_type: dict[str, list[str]] = {}
         for stem in self.dumped:
             name = self.graph.names[next(iter(self.drawn[stem].values()))]
@@ -168,7 +170,7 @@ class _Wiring:
 def _nearest(
     start: Key, feeds: Callable[[Key], Iterator[tuple[Key, str]]], identity: Callable[[Key], Hashable]
 ) -> frozenset[str]:
-    """Return the labels of what feeds ``start``, through what has none."""
+    """Return the labels of the nearest labelled operators that feed ``start``, directly or through others."""
     labels, seen, waiting = set(), {identity(start)}, [start]
     while waiting:
         for source, label in feeds(waiting.pop()):
@@ -181,8 +183,11 @@ def _nearest(
 
 
 def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[int, ...]]) -> dict[int, int]:
-    """Return the node of each number of a stem: by rising number if both sides have equally many, else, or
-    if inputs or shapes contradict that, by the operators that feed them. Others are missing."""
+    """Match the operators of a stem to nodes of the graph, and return the node by number.
+
+    They are matched by rising number if both sides have equally many and neither inputs nor shapes contradict
+    that, else by the operators that feed them. Unmatched numbers are missing.
+    """
     ran, drawn = wiring.dumped[stem], wiring.drawn[stem]
     nodes = [drawn[number] for number in sorted(drawn)]
     by_rank = dict(zip(sorted(ran), nodes, strict=False))
@@ -208,8 +213,11 @@ def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[i
 def _pair_by_sources(
     fed: Mapping[int, frozenset[str] | None], feeding: Mapping[int, frozenset[str]]
 ) -> dict[int, int]:
-    """Return the node of each number that is fed by the same operators, if there are equally many of them, or
-    if all ran several times. Numbers and nodes are in rising order."""
+    """Return the node of each number whose operator is fed by the same operators.
+
+    Both sides must have equally many of these, or all must have run several times. Numbers and nodes are in
+    rising order.
+    """
     groups = {
         sources: (
             [number for number, known in fed.items() if known == sources],
@@ -233,8 +241,10 @@ def _shapes_contradict(
     pairs: Mapping[int, int],
     shapes: Mapping[OperatorKey, tuple[int, ...]],
 ) -> bool:
-    """Return True if the output shapes of a stem are those of the graph in another order. Other sizes may be
-    of another batch."""
+    """Return True if the output shapes of a stem are those of the graph in another order.
+
+    Other shapes prove nothing, because they may be those of another batch size.
+    """
     both = [
         (shapes.get(key_of(wiring.dumped[stem][number][0])), shapes_at(wiring.graph, node))
         for number, node in pairs.items()
@@ -248,8 +258,10 @@ def _shapes_contradict(
 def _by_module(
     operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
 ) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
-    """Return the node of each operator without one whose module has a single operator in the graph, which
-    no other operator matches, and the operators of modules with several that no other one matches."""
+    """Return the node of each unmatched operator whose module has one, unmatched, operator in the graph.
+
+    Also return the ambiguous operators: their module has several unmatched operators in the graph.
+    """
     inside: dict[str, list[int]] = {}
     for node, (name, kind) in enumerate(_kinds(graph)):
         if kind == OPERATOR:

@@ -343,7 +343,7 @@ def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -
 
 
 def _sides_of_files(tensors: list[tuple[int, Leaf]]) -> tuple[bool, bool]:
-    """Return whether all inputs, and whether outputs, are known of a call with files but no entry."""
+    """Return whether all inputs, and whether outputs, of a call are known, if it has files but no entry."""
     slots = {leaf.slot for _, leaf in tensors if leaf.direction == "input"}
     return (
         bool(slots) and slots == set(map(str, range(len(slots)))),

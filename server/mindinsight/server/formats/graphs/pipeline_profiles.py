@@ -81,7 +81,7 @@ class PipelineProfile:
 
     @property
     def last(self) -> int:
-        """Return the id of the operator that no other takes data from."""
+        """Return the id of the last operator, from which no other operator takes data."""
         taken = {number for operator in self.operators.values() for number in operator.inputs}
         return next(number for number in self.operators if number not in taken)
 
@@ -107,16 +107,17 @@ class PipelineProfile:
         return order[::-1]
 
     def queues_before(self, number: int) -> list[int]:
-        """Return the ids of the operators whose queues an operator takes from, also through inline ones."""
+        """Return the ids of the operators whose queues feed an operator, directly or through operators
+        without one."""
         operators = self.operators
         return _without(
             operators[number].inputs, lambda n: not operators[n].queue, lambda n: operators[n].inputs
         )
 
     def between_queues(self, number: int) -> list[int]:
-        """Return the ids of an operator and of those between it and the queues before it.
+        """Return the ids of an operator and of the operators without a queue that feed it.
 
-        What these do is not told apart by the queues.
+        The queues before and after them cannot distinguish the work of these operators.
         """
         together = [number]
         for current in together:

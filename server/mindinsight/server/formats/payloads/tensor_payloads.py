@@ -83,7 +83,7 @@ def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def _split(data: Octets, at: int, end: int) -> tuple[bytes, list[tuple[int, int, int]]]:
-    """Return the message in ``data[at:end]`` without its blocks of numbers, and where these lie."""
+    """Return a tensor message without its blocks of numbers, and key, start and end of each block."""
     rest, blocks = [], []
     for key, start, stop in message_fields(data, at, end):
         if key in _TENSOR_BLOCKS:
@@ -100,7 +100,7 @@ def _joined(blocks: list[tuple[int, bytes]], keys: tuple[int, ...]) -> bytes:
 
 
 def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArray[Any]:
-    """Return the numbers of the field that has any. Raises UnreadableError."""
+    """Return the numbers of a tensor from the first field that holds some. Raises UnreadableError."""
     for keys, dtype in ((FLOATS, "<f4"), (DOUBLES, "<f8")):
         block = _joined(blocks, keys)
         if len(block) % np.dtype(dtype).itemsize:

@@ -304,7 +304,7 @@ def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
 
 
 def input_name(graph: Graph, node: int, user: int = -1) -> str:
-    """Return the name to show for an input node, for a Load that of the parameter it reads.
+    """Return the name to show for an input node. For a Load it is the name of the parameter that it reads.
 
     The innermost scope precedes it if the operator ``user`` lies in another scope.
     """
@@ -552,7 +552,7 @@ def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bo
 
 
 def _parameters(comparison: Comparison) -> Iterator[Change]:
-    """Yield the parameters of another shape or type, and those of another name."""
+    """Yield the parameters whose shape, type or name changed."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     left, right = comparison.trees
     matched = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())

@@ -251,7 +251,7 @@ def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
 
 
 def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
-    """Return the sorted numbers of layers by the prefix before them in the names of their parameters."""
+    """Return the layer numbers in parameter names, sorted, by the prefix before the number."""
     ranges: dict[str, set[int]] = {}
     for layer in map(_LAYER.match, names):
         if layer:

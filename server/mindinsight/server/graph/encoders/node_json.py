@@ -154,7 +154,8 @@ def _repeats(tree: Tree, parts: list[Part]) -> Iterator[Claim]:
 
 
 def _unknown_costs(tree: Tree, costs: Costs, network: int) -> Iterator[Claim]:
-    """Yield claims on operators of unknown cost, and on parameters that only their names tell from inputs."""
+    """Yield claims on operators of unknown cost, and on parameters that only their names mark as inputs or
+    not."""
     if uncounted := int(costs.uncounted[network]):
         yield Claim("claim.graph.flops_unknown", "unknown", {"n": uncounted})
     if guessed := costs.roles["guessed"]:

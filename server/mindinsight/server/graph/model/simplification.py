@@ -13,7 +13,7 @@ _MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples mult
 
 
 def pass_values(graph: model.Graph, retained: model.Flags) -> model.Edges:
-    """Return the edges between retained nodes, past those that only pass values through, in input order.
+    """Return the edges between retained nodes in input order, bypassing nodes that only pass values through.
 
     ``retained`` are flags [n]. A value that flows through a node that is not retained ends there. At most
     1,000 sources of one input are followed.
@@ -40,7 +40,8 @@ class _Values:
         self.inputs = _inputs(graph)
 
     def sources(self, node: int) -> list[int]:
-        """Return the nodes that produced the value of ``node``, in order: itself, or the nodes behind it."""
+        """Return the nodes that produced the value of ``node``, in order: ``node``, or those whose values it
+        passes on."""
         origins: list[int] = []
         waiting = [node]
         for _ in range(10 * _MOST_SOURCES):
@@ -59,8 +60,11 @@ class _Values:
         return origins
 
     def _origin(self, node: int) -> int | None:
-        """Return the first node behind ``node`` except Load and TupleGetItem of a MakeTuple, or None if it
-        only orders side effects."""
+        """Return the node whose value ``node`` passes on, or ``node``, or None if it only orders side
+        effects.
+
+        Passed are Load, and TupleGetItem of a MakeTuple.
+        """
         path = [node]
         entered = {node}
         while path:
@@ -76,8 +80,8 @@ class _Values:
         return self._origins[node]
 
     def _ahead(self, node: int) -> int | None:
-        """Return the node that must be resolved before ``node``, itself if there is none, or None if it only
-        orders side effects."""
+        """Return the next node to resolve to find the origin of ``node``, ``node`` if none, None for side
+        effects."""
         kind = self._graph.types[node] if self._retained[node] else ""
         fed = self.inputs[node]
         if kind == "UpdateState" or (kind == "Load" and not fed):

@@ -70,7 +70,8 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
 
 
 def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
-    """Return each group of boxes split into parallel ones, which depend on the same others of their group."""
+    """Split each group of boxes into parallel boxes: those that depend on the same other boxes of the
+    group."""
     if not groups:
         return []
     bits = np.full(len(tree.paths), -1, dtype=np.int64)

@@ -204,7 +204,7 @@ def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
 
 
 def _own_paths(graph: model.Graph, scopes: dict[int, str], parent_paths: dict[int, str]) -> list[str]:
-    """Return the paths of the operators. Paths of a group's members lead through the group."""
+    """Return the paths of the operators in the tree, which for members of a group lead through the group."""
     paths = map(graph.names.__getitem__, scopes)
     return [
         path if parent == scope else f"{parent}/{path.rpartition('/')[2]}"
@@ -238,8 +238,7 @@ _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 def _outer_leaves(
     graph: model.Graph, scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
-    """Return parameters and constants per scope that uses them, and the one that is the source of each
-    edge."""
+    """Return parameters, and constants, by scope that uses them, and the one that feeds each edge."""
     parameters: dict[_Key, None] = {}
     constants: dict[_Key, None] = {}
     feeding: dict[int, _Key] = {}

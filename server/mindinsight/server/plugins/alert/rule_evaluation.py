@@ -208,7 +208,7 @@ class JobWatch:
 def _renewed(
     before: _Judged | None, holders: Sequence[tuple[Run, ScalarSeries | FormulaSeries]], tag: str
 ) -> _Judged:
-    """Return the outliers among the curves of a tag, those of ``before`` while few points have come."""
+    """Return the outliers among the curves of a tag, or ``before`` if these have few new points."""
     runs, series = [run for run, _ in holders], [member for _, member in holders]
     ids, generations = tuple(run.id for run in runs), tuple(member.generation for member in series)
     points = sum(member.count for member in series)
