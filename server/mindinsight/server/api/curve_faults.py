@@ -257,7 +257,7 @@ def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | Non
 
 
 def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
-    """Return a claim as `_overfit_claim` does, about a validation loss of too few values for levels."""
+    """Return the claim of `_overfit_claim` for a validation loss with too few values for levels, or None."""
     line = run.scalars[tag].line()
     change = rise_of_few(line.steps, line.values)
     if change is None or (fall := _fall_beside(tag, change, judged)) is None:

@@ -132,5 +132,6 @@ def _is_inside(run: str, other: str) -> bool:
 
 
 def _is_growing(run: Run, now: float) -> bool:
-    """Return True if anything was written shortly before, be it dumps alone, and no end was recorded."""
+    """Return True if a run without a recorded end was written to shortly before ``now``, if only its
+    dumps."""
     return not run.finished and now - run.last_event < QUIET

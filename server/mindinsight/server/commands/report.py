@@ -72,7 +72,7 @@ def chosen_run(name: str, bases: Sequence[str]) -> tuple[Summary, str]:
 
 
 def _first_rank(summary: Summary, name: str) -> tuple[str, ...]:
-    """Return the id of the first rank of the job with a name, or nothing."""
+    """Return a tuple of the id of the first rank of the job called ``name``, or an empty one."""
     job = f"./{name.removeprefix('./').rstrip('/')}"
     ranks = [run for run in summary.by_id().values() if run.job == job]
     ranks.sort(key=lambda run: (run.rank is None, run.rank or 0, run.id))

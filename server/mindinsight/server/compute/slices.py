@@ -103,7 +103,7 @@ def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
 
 
 def first_slice(shape: tuple[int, ...]) -> str:
-    """Return the default expression: the last two dimensions, at index 0 of all others."""
+    """Return the default slice of a shape as text: the last two dimensions, at index 0 of all others."""
     return "[" + ",".join(["0"] * (len(shape) - MOST_SLICES) + [":"] * min(len(shape), MOST_SLICES)) + "]"
 
 

@@ -116,7 +116,7 @@ def measure(values: Array) -> Statistics:
 
 
 def measure_values(values: Values) -> Statistics:
-    """Return the statistics of a tensor as `measure` does, holding one section at a time."""
+    """Return the statistics of a tensor as `measure` does, with one section at a time in memory."""
     if isinstance(values, Held):
         return measure(values.array)
     _check(values.dtype)

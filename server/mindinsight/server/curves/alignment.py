@@ -218,7 +218,10 @@ def _divergence(values: Doubles, base: Doubles, floor: float) -> Change | None:
 
 
 def _noise_shares(values: Doubles, base: Doubles, floor: float) -> tuple[Doubles, Doubles]:
-    """Return [n] the noise of both curves nearby as shares of the baseline there. At least ``floor``."""
+    """Return [n] the local noise of both curves as shares of the local size of the baseline.
+
+    The shares are at least ``floor``.
+    """
     unit = max(unit_of(values), unit_of(base))
     size = np.maximum(size_nearby(base / unit), 1e-300)
     mine, theirs = (np.maximum(local_noise(curve / unit) / size, floor) for curve in (values, base))

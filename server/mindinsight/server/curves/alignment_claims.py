@@ -100,7 +100,8 @@ def _growth_values(aligned: Alignment, unit: str) -> dict[str, Any]:
 
 
 def factor_claim(factor: float | None) -> Claim | None:
-    """Return a clause with a factor in percent, with enough digits to differ from 100 %, or None for None."""
+    """Return a clause with a factor in percent, with enough digits to differ from 100 %, or None without a
+    factor."""
     if factor is None:
         return None
     apart = abs(factor - 1)
@@ -120,7 +121,7 @@ _UNITS: Final = {
 def difference_claim(
     size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
 ) -> Claim | None:
-    """Return a difference as part of a claim, or None for None.
+    """Return a difference as part of a claim, or None if ``size`` is None.
 
     It is a share of the baseline, or with ``absolute`` a number, with enough digits to differ from ``other``.
     """

@@ -38,7 +38,7 @@ class RangeStatistics(TypedDict):
 
 
 def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
-    """Return the statistics of [n] points, with None for what needs a finite value if there is none."""
+    """Return the statistics of [n] points. Those that need a finite value are None if there is none."""
     wide = np.asarray(values, np.float64)
     finite = np.isfinite(wide)
     good, at = wide[finite], steps[finite]

@@ -465,7 +465,7 @@ def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
 
 
 def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
-    """Yield a claim about the two settings whose product explains most that neither explains alone, if
+    """Yield a claim about the two settings whose product explains most beyond their separate effects, if
     significant."""
     names = list(known)
     centred = [ranks(column) - (len(column) - 1) / 2 for column in known.values()]

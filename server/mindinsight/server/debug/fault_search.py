@@ -377,7 +377,7 @@ class OriginSearch:
 
     @cached_property
     def _received(self) -> dict[Fingerprint | None, list[TensorEntry]]:
-        """Return the non-finite inputs of the step by content."""
+        """Return the non-finite inputs of the step by the fingerprint of their content."""
         received: dict[Fingerprint | None, list[TensorEntry]] = defaultdict(list)
         inputs = [p for p, e in enumerate(self._entries) if e.direction == "input" and not surely_finite(e)]
         missing = [p for p in inputs if p not in self._results]

@@ -368,7 +368,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those requested, or all defaults if none is. Raises ValueError.
+    """Return the limits of a condition: those in ``requested``, or all defaults without any. Raises
+    ValueError.
 
     Supporting parameters (epsilon, atol) that are not requested have their default. The error
     names the wrong parameter and its allowed values.

@@ -262,7 +262,7 @@ def refused_in(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _refusal(entry: os.DirEntry[str]) -> str:
-    """Return the reason why an entry is never opened, else an empty text."""
+    """Return the reason why an entry must never be opened, or "" if it may be opened."""
     if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
         return ""
     return "link" if entry.is_symlink() else "not_a_file"

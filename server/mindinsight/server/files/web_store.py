@@ -134,7 +134,7 @@ class WebStore:
         return None
 
     def _keep(self, address: str, stream: _Stream) -> None:
-        """Keep a response open for the next section, instead of the oldest one if there are `REQUESTS`."""
+        """Keep a response open for the next section. Close the oldest one if there are `REQUESTS` already."""
         with self._lock:
             closed = [self._streams.pop(address, None)]
             if len(self._streams) >= REQUESTS:

@@ -98,7 +98,8 @@ class FileBytes:
     """Open file that is indexed and sliced like ``bytes``, or read as a file. One block is in memory."""
 
     def __init__(self, file: IO[bytes], limits: Limits | None = None) -> None:
-        """Apply ``limits`` to indexing: its items to single bytes, its size to the bytes of slices."""
+        """Limit access by index: to ``limits.items`` single bytes, and to slices of ``limits.size`` bytes in
+        all."""
         self._file, self._limits = file, limits
         self._length = file.seek(0, 2)
         self._start = self._lookups = self._copied = 0

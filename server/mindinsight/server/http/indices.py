@@ -2,7 +2,7 @@
 
 
 def index_of(text: str, count: int) -> int | None:
-    """Return the index below `count` that decimal digits name, None for any other text, however long."""
+    """Return the index below `count` that `text` states in decimal digits, or None for any other text."""
     if not (text.isascii() and text.isdecimal()) or len(text) > len(str(count)):
         return None
     index = int(text)

@@ -152,7 +152,7 @@ class ColdColumns:
         smallest: int = _MIN_SIZE,
         values: Path | None = None,
     ) -> None:
-        """Create the storage. ``values`` is the folder of files of values, None to have none."""
+        """Create the storage. ``values`` is the folder for files of scalar values, or None to write none."""
         self._folder = folder
         self._values_folder = values
         self._full = values is None  # no further values can be stored

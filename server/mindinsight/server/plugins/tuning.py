@@ -210,7 +210,10 @@ def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
 
 
 def _find(service: Service, study: str) -> ShownStudy:
-    """Return a study that this server shows. Raises ApiError 404, or why its journal cannot be read."""
+    """Return a study that this server shows.
+
+    Raises ApiError: 404 if there is none, else the reason why its journal cannot be read.
+    """
     failure = ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
     for listed in (_journals, _published):
         for id_, load in listed(service):

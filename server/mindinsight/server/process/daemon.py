@@ -66,7 +66,7 @@ def _file(port: int) -> Path:
 
 
 def find(port: int) -> Running | None:
-    """Return the record of the server on a port of this machine, alive or not, or None if there is none."""
+    """Return the record of the server on a port of this machine, running or not, or None without a record."""
     return _read(_file(port))
 
 

@@ -221,7 +221,7 @@ def torn_files(run: Run, now: float) -> list[FileState]:
 
 
 def file_claims(file: FileState, torn: bool) -> list[Claim]:
-    """Return the claims about one file: damage, bytes that are not read yet or that all are, skipped events.
+    """Return the claims about one file: damage, skipped events, and whether all bytes were read.
 
     ``torn`` says that an incomplete last record will not be completed.
     """

@@ -182,7 +182,7 @@ def _content(facts: Mapping[str, Any], base: Path, ended: bool) -> bytes:
 
 
 def _relative(run: str | None, base: Path) -> str | None:
-    """Return the path of a run below the base directory, or None for None or another place."""
+    """Return the path of a run below the base directory, or None without a run or for one elsewhere."""
     if run is None or not Path(run).is_relative_to(base):
         return None
     return Path(run).relative_to(base).as_posix()

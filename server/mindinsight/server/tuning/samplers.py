@@ -72,8 +72,9 @@ def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
 
 
 def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
-    """Return the pruner of a tuning file, for intermediate values `every` steps apart, or one that prunes
-    nothing without either.
+    """Return the pruner of a tuning file, for intermediate values that are `every` steps apart.
+
+    Without a pruner, or without `every`, return a pruner that prunes nothing.
     """
     import optuna
 

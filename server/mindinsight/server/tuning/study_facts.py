@@ -116,5 +116,5 @@ def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str,
 
 
 def seconds_of(when: datetime | None) -> float | None:
-    """Return a time of a journal as Unix seconds, or None for None."""
+    """Return a time of a journal as Unix seconds, or None if there is no time."""
     return None if when is None else when.timestamp()

@@ -41,7 +41,7 @@ class Notes(JsonStore[Note]):
         return newest_pin_only(super().all())
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and store it, as `change_all`."""
+        """Set the given fields of one run's note, store it, and return it. Raises as `change_all`."""
         return self.change_all({run: fields})[run]
 
     def change_all(
@@ -141,7 +141,7 @@ class MultiBaseNotes:
         return newest_pin_only(every)
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and store it, as `change_all`."""
+        """Set the given fields of one run's note, store it, and return it. Raises as `change_all`."""
         return self.change_all({run: fields})[run]
 
     def change_all(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Note]:

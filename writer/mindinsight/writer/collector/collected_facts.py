@@ -54,7 +54,7 @@ def backbone(network: Any) -> Any:
 
 
 def class_name(value: Any) -> str | None:
-    """Return the name of a class or function, or of the class of any other value, or None for None."""
+    """Return the name of a class or function, or of another value's class, or None if the value is None."""
     if value is None:
         return None
     name: str = getattr(value, "__name__", None) or type(value).__name__

@@ -45,7 +45,8 @@ class Schedule:
         self._tensors = _tensor_steps(every, tensor_every, total)
 
     def plugins_at(self, count: int) -> Callable[[str], bool] | None:
-        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None for none."""
+        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None to record
+        nothing."""
         others, tensors = count % self._every == 0, self._tensors(count)
         if not others and not tensors:
             return None

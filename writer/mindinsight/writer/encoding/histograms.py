@@ -165,7 +165,8 @@ def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -
 
 
 def default_edges() -> npt.NDArray[np.float64]:
-    """Return the edges of TensorFlow's default buckets, by repeated multiplication as there."""
+    """Return the edges of TensorFlow's default buckets, computed by repeated multiplication as in
+    TensorFlow."""
     positive = []
     edge = _FIRST
     while edge < _LAST:

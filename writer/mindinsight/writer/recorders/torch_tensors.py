@@ -106,7 +106,8 @@ def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]
 
 
 def largest_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
-    """Return the largest magnitude of each measurable tensor with elements by name, NaN if one is NaN."""
+    """Return the largest magnitude of each non-empty float or complex tensor by name, NaN if an element is
+    NaN."""
     stored = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
     measured = {name: values for name, values in stored.items() if values.numel()}
     norms = torch._foreach_norm([*measured.values()], math.inf) if measured else ()

@@ -28,7 +28,8 @@ class Tolerance:
     cosine: float | None = None  # smallest cosine, None to ignore it: a small distance implies it
 
     def limit(self, *dtypes: str) -> float:
-        """Return the largest relative distance allowed for the coarsest of the types, 0 for equality."""
+        """Return the largest relative distance allowed for the coarsest of the types, 0 if values must be
+        equal."""
         limits = [_limit(dtype) for dtype in dtypes]
         if self.relative is not None and any(limits):
             return self.relative

@@ -48,7 +48,7 @@ def host_format(layout: str, axes: int) -> str:
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Return a device array of format ``layout`` in host order and ``shape``, and its format's name then.
+    """Convert a device array of format ``layout`` to host order and ``shape``. Return it and its new format.
 
     Both are unchanged if no conversion fits. ``groups`` is the number of groups of a convolution's weights.
     """

@@ -158,7 +158,8 @@ def _row_builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
 
 
 def _key_number(text: str) -> int:
-    """Parse a number of a key, 0 for an empty field. Raises ValueError beyond 64 bits."""
+    """Parse an integer that is part of a row's key, 0 for an empty field. Raises ValueError beyond 64
+    bits."""
     value = int(text or 0)
     if not -(1 << 63) <= value < 1 << 63:
         raise ValueError(f"a number of {len(text)} digits")

@@ -177,7 +177,7 @@ def _typed(table: ValueTable, chosen: Ints) -> Floats:
 
 
 def _sorted(keys: Ints) -> Ints:
-    """Return the stable order that sorts non-negative ``keys``."""
+    """Return the indices that sort non-negative ``keys``. Equal keys keep their order."""
     few = keys.max() < 1 << 16  # sorted by radix, several times as fast
     return np.argsort(keys.astype(np.uint16) if few else keys, kind="stable")
 

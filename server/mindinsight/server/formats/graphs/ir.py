@@ -117,7 +117,8 @@ def read_ir_parameters(path: Path) -> tuple[str, ...]:
 
 
 def _node(block: list[str], dataflow: Dataflow) -> IrNode | None:
-    """Return the operator that a block of statements describes, or None for those before the first node."""
+    """Return the operator that a block of statements describes, or None for the text before the first
+    operator."""
     head = _NODE.match(block[0])
     if head is None:
         return None

@@ -389,7 +389,7 @@ def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
 
 
 def bottleneck(profile: PipelineProfile) -> tuple[Claim, tuple[int, ...]]:
-    """Return the claim about the bottleneck of a pipeline, and the ids of the operators of which one is it.
+    """Return the claim about the bottleneck of a pipeline, and the ids of the operators that may be it.
 
     The bottleneck is the operator after a queue that is rarely empty and before a queue that mostly is, or
     one of those between the two that have no queue. The search runs from the training back to the sources. A

@@ -224,7 +224,7 @@ def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded |
 
 
 def _in_its_type(values: Stored, name: str) -> Values:
-    """Return the values in the recorded type if every number stays the same, as `as_recorded` does."""
+    """Return lazy values cast to the recorded type if that changes no number, otherwise as stored."""
     kinds = {as_recorded(piece, name).dtype for piece in values.pieces()} if name != "DT_FLOAT32" else set()
     narrower = len(kinds) == 1 and kinds != {values.dtype}
     return _Cast(values, kinds.pop()) if narrower else values

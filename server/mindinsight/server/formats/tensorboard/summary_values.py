@@ -70,7 +70,7 @@ def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
 def _read_plain(
     event: ParsedEvent, data: Octets, tag: bytes, whole: tuple[int, int], value: tuple[int, int, int]
 ) -> None:
-    """Add a value with a field of its own: a scalar, an image, a histogram or a sound."""
+    """Add a value that is not stored as a tensor: a scalar, an image, a histogram or a sound."""
     key, start, stop = value
     if key == SIMPLE_VALUE:
         event.values.append(EventValue(SCALAR, tag, start, 4))

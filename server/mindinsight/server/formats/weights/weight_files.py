@@ -142,7 +142,8 @@ def _checkpoint(path: Path) -> WeightFile:
 
 
 def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
-    """Return the listing of a tensor by type and shape, with an error if they are invalid."""
+    """Return a tensor's entry in the list of tensors, with its size, or with an error for invalid type or
+    shape."""
     try:
         return Weight(name, dtype, shape, element_type(dtype).size(count_of(shape)))
     except UnreadableError as error:
@@ -156,7 +157,7 @@ def _weight_of(
     | safetensors.SafeTensor
     | UnreadableError,
 ) -> Weight:
-    """Return the listing of a tensor, or of an error in place of one."""
+    """Return the list entry of a tensor, or of the error that stands in its place."""
     if isinstance(tensor, UnreadableError):
         return Weight(name, "", (), 0, tensor)
     error = tensor.error if isinstance(tensor, safetensors.SafeTensor) else None

@@ -405,7 +405,7 @@ def _returned(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _retyped(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the number of parameters with another element type and the same shape."""
+    """Yield claims about the number of parameters with another element type and the same shape."""
     left, right = comparison.matching.columns.graphs
     counts: Counter[tuple[str, str]] = Counter()
     for node, other in _resized(comparison):

@@ -463,9 +463,9 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
-    """Match open parameters of one name, such as ``w1``, used by partners at one position, in ``partners``.
+    """Match unmatched parameters of one name, such as ``w1``, that partners use as the same input, in place.
 
-    Other users may differ: an operator may take a weight that was not its own before.
+    Other users may differ: an operator may use a weight that belonged to another one before.
     """
     open_nodes = (columns.kinds == PARAMETER) & (partners < 0)
     edges = np.flatnonzero(open_nodes[columns.sources] & (partners[columns.targets] >= 0))

@@ -388,7 +388,7 @@ def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets
 def match_displaced(
     left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets
 ) -> None:
-    """Match operators inside their scopes if pairs across scopes are no better supported by edges.
+    """Rematch doubtful operators within matched scopes, unless edges support the former pairs better.
 
     Changes ``partners``. A norm that moves behind a residual sum pairs each sum by its user with the next
     one, through all blocks.
@@ -448,7 +448,7 @@ def _match_remaining(
     owners: Offsets,
     scopes: Sequence[Pair],
 ) -> None:
-    """Match operators without a partner in matched scopes, by type, aligned in file order."""
+    """Match the remaining operators in matched scopes: of each type, aligned in file order."""
     keys = [_keys(columns, with_content=True), _keys(columns, with_content=False)]
     for left_scope, right_scope in scopes:
         if left_scope != ROOT and left.types[left_scope] != SCOPE:
