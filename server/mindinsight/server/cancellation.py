@@ -23,7 +23,7 @@ class Cancelled(BaseException):  # not an Exception: code that goes on after any
 
 
 class Token:
-    """Token of a task, by which any thread may cancel it. Takes no lock."""
+    """Cancellation token of a task. Any thread may cancel the task by it. Takes no lock."""
 
     def __init__(self, claim: Callable[[int], None] | None = None) -> None:
         """Make a token. `claim` is called before many bytes are read, and raises if memory is short."""
@@ -39,7 +39,8 @@ class Token:
                 self._callbacks.popitem()[1]()
 
     def on_cancel(self, key: Hashable, callback: Callable[[], object]) -> None:
-        """Call `callback` when the task is cancelled, or now if it is, unless `forget(key)` comes first."""
+        """Call `callback` when the task is cancelled, or at once if it already is, unless `forget(key)` comes
+        first."""
         self._callbacks[key] = callback
         if self.cancelled:
             self.cancel()

@@ -47,7 +47,10 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
 
 def _as_boolean(value: Any) -> Any:
-    """Return the boolean for the texts true and false in any case, as writers record it in their own way."""
+    """Convert the texts true and false, in any case, to booleans. Other values are unchanged.
+
+    Writers record booleans in different ways.
+    """
     return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
 
 
@@ -89,7 +92,7 @@ class Marks(NamedTuple):
 
 
 class Listing:
-    """Thread-safe cache of the list of runs as encoded JSON: of the row of each run, and of all of it."""
+    """Thread-safe cache of the list of runs as encoded JSON: the row of each run, and the whole list."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

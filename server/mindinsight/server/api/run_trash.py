@@ -91,8 +91,10 @@ def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
 
 
 def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason | None]) -> dict[str, Any]:
-    """Move each run by `move`, and return the moved runs, and the reasons for those that stay. Raises
-    ApiError if it is not allowed."""
+    """Call `move` for each run, and return the moved runs, and the reasons for those that stay.
+
+    Raises ApiError if moving is not allowed.
+    """
     if not _may_move(service):
         text = "Start the server with --allow-delete, and with a token if others can reach it."
         raise ApiError(403, "may_not_delete", text)

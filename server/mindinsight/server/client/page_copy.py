@@ -197,8 +197,9 @@ class Recorder:
 
 
 def visit(page: Page, recorder: Recorder, address: str) -> None:
-    """Open the page at an address and scroll to its end, so that it requests everything it shows. Raises
-    OSError if answers cannot be written.
+    """Open the page at an address and scroll to its end, so that it requests all of its data.
+
+    Raises OSError if responses cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")
     _settle(page, recorder)

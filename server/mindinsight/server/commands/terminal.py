@@ -213,7 +213,7 @@ def report_errors(command: Command) -> Command:
 
 
 def directory_lines(summary: Summary) -> Iterator[str]:
-    """Yield one line for each directory that could not be listed, so that its runs are missing."""
+    """Yield one line for each directory that could not be listed and whose runs are therefore missing."""
     for problem in summary.problems:
         why = localize(problem.reason, {"path": problem.path})
         yield localize("cli.not_read.directory", {"why": why})

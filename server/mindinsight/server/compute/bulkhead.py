@@ -186,8 +186,8 @@ class _Call:
         self.function = function
 
     def perform(self, ended: Callable[[_Call, Callable[[], None]], None]) -> None:
-        """Call the function, and pass a callback that sets its result to ``ended``, after all resources are
-        released."""
+        """Call the function and release all resources, then pass a callback that sets the result to
+        ``ended``."""
         self.thread = threading.get_ident()
         try:
             with under(self.token):

@@ -129,7 +129,7 @@ class LruCache(Generic[Value]):
             del self._computations[key]
 
     def _compute(self, key: Hashable, computation: _Computation[Value], make: Callable[[], Value]) -> None:
-        """Compute a value and hand it, or the error, to all callers that still wait."""
+        """Compute a value and pass it, or the error, to all callers that still wait."""
         value, error = None, None
         try:
             with under(computation.token):

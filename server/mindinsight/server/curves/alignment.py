@@ -414,7 +414,7 @@ def _judged(
 
 
 def _constant_factor(values: Doubles, base: Doubles, tolerance: float) -> float | None:
-    """Return the factor of a curve to its baseline if it is the same at all rows and no rounding, or None."""
+    """Return the factor of a curve to its baseline if it is constant and not just rounding, or None."""
     rows = (values != 0) | (base != 0)  # any factor of 0 is 0
     if rows.sum() < _FEWEST_FACTORS or not (base[rows] != 0).all():
         return None

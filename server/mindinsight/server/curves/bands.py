@@ -210,7 +210,7 @@ class Spread:
 
 
 def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of at least three curves differ, or None if they do not.
+    """Return how the levels of three or more curves differ, or None without a significant difference.
 
     The levels over all steps are compared first, then those of the second half, then of the first half.
     """

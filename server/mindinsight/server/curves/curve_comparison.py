@@ -90,10 +90,10 @@ class _Grid:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Return how curves of bad runs diverge from those of good runs, as one of ``scalars`` compared.
+    """Return how the curves of bad runs diverge from those of good runs.
 
-    Probabilities are corrected for a comparison of as many scalars. Curves are ascending steps and values.
-    Neither group is empty.
+    Probabilities are corrected for a comparison of ``scalars`` scalars. Curves are ascending steps and
+    values. Neither group is empty.
     """
     columns = cells([*good, *bad], _COLUMNS)
     whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on
@@ -317,8 +317,7 @@ def _limit(proven: float, tests: int) -> float:
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with the numbers of bad runs that differ from the good ones, above and
-    below them."""
+    """Return ``divergence`` with the numbers of bad runs above and below the good ones."""
     means = _means(deviations[:, extent[0] : extent[1] + 1])
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)

@@ -62,9 +62,10 @@ class Bucketed:
         return len(self.bounds) - 1
 
     def cumulative(self, number: int) -> tuple[Doubles, Doubles]:
-        """Return left and right edges of all buckets of one histogram [2n], and the counts below them.
+        """Return left and right edges of all buckets of one histogram [2n], and the number of values below
+        each.
 
-        Both are empty if it counts nothing.
+        Both are empty if the histogram counts no values.
         """
         inside = slice(int(self.bounds[number]), int(self.bounds[number + 1]))
         counts = self.counts[inside].astype(np.float64)

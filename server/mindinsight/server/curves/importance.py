@@ -201,8 +201,7 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
 
 
 def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
-    """Return notes on the runs left out: those that did not record the objective, and those where it is
-    non-finite."""
+    """Return notes on the runs that did not record the objective, and on those where it is non-finite."""
     counts = {"unrecorded": unrecorded, "left_out": non_finite}
     return [
         Claim(f"claim.lineage.{name}", "note", {"n": count, "objective": plain(objective)})

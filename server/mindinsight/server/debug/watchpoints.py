@@ -231,7 +231,7 @@ class _Evidence:
 
 
 class _Standstill:
-    """Hits on weights that hardly change, held back until the changes of all weights of a step are known."""
+    """Hits on weights that hardly change, held back until the changes of all weights in a step are known."""
 
     def __init__(self, evidence: _Evidence) -> None:
         self._evidence = evidence

@@ -440,9 +440,9 @@ class IndexCache:
         self._files, self._notes, self._bodies = [], {}, {}
 
     def save(self, stages: Mapping[str, RunStage], growth: float | None = GROWTH) -> None:
-        """Write the runs that grew by more than the share ``growth`` since they were last written.
+        """Write the runs whose size changed by more than the share ``growth`` since they were last written.
 
-        With 0 write all runs that changed, with None those that grew by more than a gigabyte. A failure is
+        With 0 write all runs that changed, with None those that changed by more than a gigabyte. A failure is
         logged.
         """
         self._remove_unused(stages)

@@ -136,7 +136,7 @@ def _text(dump: Dump, report: faults.Report) -> str:
 
 
 def _tensor_name(fault: faults.Fault) -> str:
-    """Return the name of the first non-finite tensor, with its operator if that is not the one at fault."""
+    """Return the name of the first non-finite tensor, and of its operator if another operator is at fault."""
     entry = fault.entry
     name = f"{terminal.localize(f'dump.direction.{entry.direction}')} {entry.slot}"
     return name if fault.origin.operator in (entry.operator, entry.recorded) else f"{entry.operator} {name}"

@@ -98,7 +98,8 @@ def _may_be(output: Row, other: Row) -> bool:
 def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
     """Yield a claim if only results of the optimizer differ although its inputs, and both passes, agree.
 
-    It needs a layout that names the optimizer as a scope, which our recorder does, without scalar arguments.
+    The layout has to name the optimizer as a scope. A recorder with such a layout records no scalar
+    arguments.
     """
     first = differing[0]
     parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step

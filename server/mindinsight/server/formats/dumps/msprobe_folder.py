@@ -75,7 +75,8 @@ class TensorName(NamedTuple):
 
 
 def parse_call(entry: str) -> Call:
-    """Return type, scope and forward name of a call by its entry's name; an unknown name is its own type."""
+    """Parse the name of an entry: type, scope and forward name of its call. An unknown name is its own
+    type."""
     module = _MODULE.fullmatch(entry)
     if module:
         forward = f"{module['kind']}.{module['path']}.{module['cls']}.forward.{module['n']}"

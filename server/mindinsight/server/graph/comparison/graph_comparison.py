@@ -351,7 +351,7 @@ _MOST_DETAILS: Final = 5000  # limit of changed operators to decode attributes a
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Edit between two graphs: equal changes, and the number of them."""
+    """Edit between two graphs: what equal changes have in common, and how many they are."""
 
     kind: Kind
     subject: str  # changed type of operators, parameter or attribute, "" if left and right say it
@@ -523,7 +523,7 @@ def constant_changes(
 def input_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs that only one operator of a pair has, without those that only one graph has."""
+    """Yield the inputs that one operator of a pair lacks, although both graphs have them."""
     for pair in paired_inputs(comparison.matching, comparison.input_ids, nodes):
         if is_lost(comparison.matching, pair):
             side: Side = LEFT if pair[LEFT] >= 0 else RIGHT
@@ -585,13 +585,13 @@ def _returned(comparison: Comparison) -> Iterator[Change]:
 
 
 def paired_types(left: str, right: str) -> tuple[str, str]:
-    """Return both types, the second one without its element type if that is equal: float32 2×3, 2×4."""
+    """Return both types. The second lacks its element type if that is equal: float32 2×3, 2×4."""
     element, _, shape = right.partition(" ")
     return left, shape if shape and element[0] != "(" and left.startswith(f"{element} ") else right
 
 
 def _first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:
-    """Return the tree indices of the first operators that use a parameter, -1 for none."""
+    """Return the tree indices of the first operator that uses a parameter in each graph, -1 for none."""
     users = []
     for tree, node in zip(comparison.trees, (left_node, right_node), strict=True):
         targets = tree.graph.edges.targets[tree.graph.edges.sources == node]

@@ -169,7 +169,7 @@ def _bare(name: str) -> str:
 
 
 def _edits(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the edits that are fully evidenced, then the number of changes that none of them explains."""
+    """Yield claims about the edits with full evidence, then one about the number of unexplained changes."""
     forward = [_forward(tree.graph) for tree in comparison.trees]
     adapters = [list(find_adapters(comparison, side, forward[side])) for side in (LEFT, RIGHT)]
     explained: Explained = tuple({node for adapter in some for node in adapter.nodes} for some in adapters)
