@@ -116,7 +116,7 @@ def step(value: Any) -> int:
 
 
 def name_end(value: str, argument: str) -> str:
-    """Return ``value`` if it is text without a path, possibly empty.
+    """Return ``value`` if it is "" or has only letters, digits and ``_.+-``, as the end of a file name.
 
     Raises TypeError or ValueError otherwise.
     """

@@ -97,7 +97,8 @@ class Machine:
     """Sampler of processors, memory, disk and network of this machine, and of the usage by this process."""
 
     def __init__(self, directory: str) -> None:
-        """Begin the counts. ``directory`` is on the disk whose free space is recorded."""
+        """Take the first counts, which later ones are compared with. ``directory`` is on the disk whose free
+        space is recorded."""
         import psutil  # an extra
 
         self._psutil = psutil
@@ -253,7 +254,8 @@ class Apple:
         self._samples = 0
 
     def values(self) -> Values:
-        """Yield name and utilisation of each GPU in percent, in every sixth call, else nothing."""
+        """Yield name and utilisation of each GPU in percent, at the first of every six calls, otherwise
+        nothing."""
         self._samples += 1
         if self._samples % _APPLE_SAMPLES == 1:
             command = ["/usr/sbin/ioreg", "-r", "-d", "1", "-w", "0", "-c", "IOAccelerator"]

@@ -95,7 +95,8 @@ def _non_finite_counts(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
 
 
 def _count(block: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the number of elements of ``block`` in each bucket: by arithmetic, near edges by comparison."""
+    """Return the number of elements of ``block`` in each bucket. Buckets are computed, and compared with
+    ``edges`` for elements near an edge."""
     buckets = len(edges) - 1
     scale = _scale(edges[0], edges[-1])
     low, high = edges[0] / scale, edges[-1] / scale

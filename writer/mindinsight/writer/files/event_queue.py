@@ -64,7 +64,7 @@ class DroppedValues:
 
 
 def start_within_limit(thread: threading.Thread) -> None:
-    """Start a thread. Raises RuntimeError if it does not begin within ``_START`` seconds.
+    """Start a thread. Raises RuntimeError if it does not run within ``_START`` seconds.
 
     ``Thread.start`` waits without a limit for a thread that got its stack and then no memory.
     """

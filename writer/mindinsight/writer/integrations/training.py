@@ -48,9 +48,10 @@ class Training:
     """
 
     def __init__(self, log_dir: str | Path, also: Collection[str] = ALSO) -> None:
-        """Open the files. ``also`` of ALSO: the program (of rank 0), the machine, what is printed.
+        """Open the event files of a run in ``log_dir``, and record what ``also`` names.
 
-        Raises ValueError for another name in it.
+        ``also`` is any of ALSO: the program (of rank 0), the machine, the console output. Raises ValueError
+        for another name.
         """
         if unknown := sorted(set(also) - set(ALSO)):
             raise ValueError(f"also: {', '.join(ALSO)} can be recorded, not {', '.join(unknown)}")

@@ -66,7 +66,8 @@ def unseen_regions(models: Mapping[str, Any]) -> list[str]:
 
 
 def operands_of(arguments: Sequence[Any]) -> Sequence[Any]:
-    """Return the operands of an operator. Some operators get a primitive and its name before them."""
+    """Return an operator's operands among the arguments of its call. Some calls have a primitive and its name
+    before them."""
     if len(arguments) == _PRIMITIVE_ARGUMENTS and isinstance(arguments[0], mindspore.ops.Primitive):
         return tuple(arguments[2])
     return arguments

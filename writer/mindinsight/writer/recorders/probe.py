@@ -107,7 +107,8 @@ class Probe(ABC):
         return getattr(self.local, "inside", False)
 
     def listener(self, take: Callable[..., None]) -> Callable[..., None]:
-        """Return a hook that passes its arguments to ``take``. After the current step it does nothing."""
+        """Return a hook that calls ``take`` with its arguments during the current step, and later does
+        nothing."""
         files = self.files
 
         def listener(*values: Any) -> None:
@@ -342,7 +343,7 @@ class ModuleBackward:
         self._state = "waiting"
 
     def arrive(self, position: int, gradient: Any) -> None:
-        """Record the gradient of an output."""
+        """Record the gradient of the module's output ``position``."""
         if self._state == "done":
             return
         self._begin()

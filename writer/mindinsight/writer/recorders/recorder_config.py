@@ -141,7 +141,8 @@ def parse_dump_config(
 
 
 def _dump_settings(content: object) -> dict[str, Any]:
-    """Return the keys of all sections. Before MindSpore 1.2 the only section was ``DumpSettings``."""
+    """Return the keys of all sections of a dump configuration in one dict. Before MindSpore 1.2 the only
+    section was ``DumpSettings``."""
     whole = _object(content)
     names = ("common_dump_settings", "e2e_dump_settings", "async_dump_settings", "DumpSettings")
     sections = [whole.get(name, {}) for name in names]

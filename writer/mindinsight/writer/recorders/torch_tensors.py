@@ -187,7 +187,8 @@ def _norm(tensor: torch.Tensor, dim: int | None = None) -> torch.Tensor:
 
 
 def _norm_of_finite(values: torch.Tensor) -> float:
-    """Return the L2 norm, without negative infinities if there are several real values."""
+    """Return the L2 norm of a tensor, without its negative infinities if it is real and has several
+    elements."""
     norm = float(_norm(values))
     if math.isfinite(norm) or values.is_complex() or bool((values.isnan() | values.isposinf()).any()):
         return norm

@@ -178,8 +178,7 @@ def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
 def _without_overflow(
     summary: tuple[float, int] | None, tensors: list[torch.Tensor]
 ) -> tuple[float, int] | None:
-    """Return the summary of tensors, or None, measured again if its norm is infinite because squares
-    overflowed."""
+    """Return ``summary``, measured again with scaling if its norm is infinite because squares overflowed."""
     return summary if summary is None or math.isfinite(summary[0]) else torch_tensors.scaled_summary(tensors)
 
 
@@ -193,7 +192,8 @@ def norm_name(tensors: Tensors) -> str:
 
 
 def _thinned(gradient: torch.Tensor) -> torch.Tensor:
-    """Return blocks of a large contiguous gradient, any other gradient unchanged."""
+    """Return only some blocks of elements of a large contiguous gradient, and any other gradient
+    unchanged."""
     blocks = _blocks_of(gradient.numel())
     if blocks is None or gradient.layout != torch.strided or not gradient.is_contiguous():
         return gradient
