@@ -26,7 +26,8 @@ class Token:
     """Cancellation token of a task. Any thread may cancel the task by it. Takes no lock."""
 
     def __init__(self, claim: Callable[[int], None] | None = None) -> None:
-        """Make a token. `claim` is called before many bytes are read, and raises if memory is short."""
+        """Create a token that is not cancelled. `claim` is called before many bytes are read, and raises if
+        memory is short."""
         self.cancelled = False
         self.claim = claim
         self._callbacks: dict[Hashable, Callable[[], object]] = {}

@@ -187,7 +187,8 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _walk(path: str, flags: int) -> int:
-    """Open the path, component by component where one call does not do, and return the descriptor.
+    """Open a path without following links, and return the descriptor. Where one system call cannot do that,
+    open component by component.
 
     Raises LinkError or another OSError.
     """

@@ -194,7 +194,7 @@ class WebStore:
         return [known[url].answer for url in urls if url in known]
 
     def _page(self, folder: str, seen: _Seen | None) -> _Links:
-        """Return the URLs that a folder lists, with the tag of the page.
+        """Return the URLs that the page of a folder lists, with the ETag of the page.
 
         An unchanged page returns ``seen``.
         """

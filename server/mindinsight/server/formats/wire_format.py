@@ -18,7 +18,7 @@ _MAX_GROUP_DEPTH: Final = 100  # the limit of protobuf's own parsers
 
 
 class Octets(Protocol):
-    """Bytes by index and by slice, in memory or in a file."""
+    """Interface of bytes that are read by index or by slice, from memory or from a file."""
 
     @overload
     def __getitem__(self, index: int, /) -> int: ...

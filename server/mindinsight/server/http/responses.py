@@ -51,7 +51,7 @@ def _is_exact(integers: npt.NDArray[Any]) -> bool:
 
 
 def decode(column: Column) -> npt.NDArray[Any]:
-    """Return the array given to `encode`. int64 becomes float64 if that was exact."""
+    """Return the array that `encode` encoded as ``column``. int64 becomes float64 if that was exact."""
     return np.frombuffer(base64.b64decode(column["bdata"]), dtype="<" + column["dtype"])
 
 

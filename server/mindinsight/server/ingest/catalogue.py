@@ -151,7 +151,7 @@ class Catalogue:
 
     @property
     def changed(self) -> bool:
-        """Return True if there is anything to publish."""
+        """Return True if runs or the status of base directories differ from the published snapshot."""
         before = self._store.snapshot()
         return (
             self.stages.keys() - self._not_shown != before.runs.keys()

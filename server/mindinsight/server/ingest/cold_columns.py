@@ -281,7 +281,8 @@ class _Segment:
 
 
 def _write_all(descriptor: int, pieces: Sequence[Any], offset: int, size: int) -> None:
-    """Write all buffers at an offset. Raises OSError if the disk is full."""
+    """Write all buffers to a file at an offset, in several writes if necessary. Raises OSError if the disk is
+    full."""
     written = os.pwritev(descriptor, pieces, offset)
     if written == size:
         return

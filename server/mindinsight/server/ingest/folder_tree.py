@@ -271,7 +271,8 @@ class FolderTree:
         self.mount()
 
     def mount(self) -> None:
-        """Find the base directories again, as patterns match now. The next scan lists them."""
+        """Find the base directories again, because other directories may match their patterns now. The next
+        scan lists them."""
         self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
         self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
         self._folder_paths.update({folder: path for path, folder in self.roots.items()})

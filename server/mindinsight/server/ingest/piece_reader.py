@@ -36,7 +36,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class SectionRequest:
-    """Request for a section of an event file, from an offset, if the file is still the same."""
+    """Request to read a section of an event file, if the file was not replaced since its last read."""
 
     path: str
     offset: int

@@ -133,7 +133,7 @@ class Scanner:
         return True
 
     def pause(self, seconds: float) -> None:
-        """Let `look` do nothing for some seconds, at least 0.05."""
+        """Make `look` do nothing for some seconds, at least 0.05."""
         self._look_at = time.monotonic() + max(_PAUSE, seconds)
 
     def rest(self) -> float:

@@ -284,7 +284,8 @@ class ScalarTable:
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows of scalars, which may wait. ``sessions`` [n] is the session of each row, None if one."""
+        """Add rows of scalars, which may be queued until `settle`. ``sessions`` [n] is the session of each
+        row, None if all rows are of one session."""
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -381,7 +382,8 @@ class ScalarTable:
         return list(self._groups) if cold is not None and self._move(cold) else moved
 
     def _share(self) -> list[str]:
-        """Share the memory of equal axes, and return the tags that moved."""
+        """Share the memory of equal columns of steps or times, and return the tags whose columns moved in
+        memory."""
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
         for group in self._by_id():

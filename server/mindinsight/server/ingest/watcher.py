@@ -134,7 +134,7 @@ class Watcher(FileSystemEventHandler):
         return stirred
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Note a change. Called from a thread of watchdog."""
+        """Remember the files or folders that an event says have changed. Called from a thread of watchdog."""
         paths = [os.fsdecode(path) for path in (event.src_path, getattr(event, "dest_path", "")) if path]
         with self._lock:
             silent = not self.has_changes

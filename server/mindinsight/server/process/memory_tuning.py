@@ -49,7 +49,8 @@ def before_imports() -> None:
 
 
 def after_imports() -> None:
-    """Enable garbage collection. Objects that exist already are never collected."""
+    """Enable garbage collection, at the end of the imports. Objects that exist already are never
+    collected."""
     gc.freeze()
     gc.set_threshold(_MADE)
     gc.enable()

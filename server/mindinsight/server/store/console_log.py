@@ -211,7 +211,7 @@ def _matches(pattern: re2._Regexp, data: bytes, index: int, offset: int) -> Iter
 
 
 def _forward(file: IO[bytes], index: int, offset: int) -> Iterator[list[Line]]:
-    """Yield lines from an offset to the end, by windows."""
+    """Yield the lines from an offset to the end of the file, in lists that are read one by one."""
     while data := _whole(_read(file, offset, offset + _WINDOW)):
         check()
         yield _lines(data, index, offset)

@@ -65,7 +65,8 @@ def mount_of(bases: Bases, below: str) -> Mount:
 
 
 def disk_path(bases: Bases, below: str) -> Path:
-    """Return the path of an id on disk, which need not exist.
+    """Return the path on disk of a run, dump or folder, given its id such as ``./lab/run1``. The path need
+    not exist.
 
     Raises KeyError for an unknown base directory.
 
@@ -76,7 +77,7 @@ def disk_path(bases: Bases, below: str) -> Path:
 
 
 def _named(base: Base) -> _Candidate:
-    """Return the candidate of a base directory without wildcards."""
+    """Return a base directory without wildcards with its possible names."""
     names = (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1)
     return _Candidate(base.source, os.path.realpath(base.path), names)
 

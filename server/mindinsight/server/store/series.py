@@ -339,7 +339,8 @@ class ScalarSeries:
         return Recorded(columns.steps, columns.walls, columns.values, lost)
 
     def _line_and_rows(self) -> tuple[Line, Ints | None]:
-        """Return the line and its rows, None for all rows. Computed once."""
+        """Return the line of points without overwritten ones, and their rows among all rows, None if none is
+        overwritten. Computed once."""
         line = self._line
         if line is None:
             columns = self.columns()

@@ -288,7 +288,7 @@ def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
 
 @lru_cache(maxsize=64)  # many tensors of a dump have one header
 def _parsed(text: str, offset: int) -> ArrayHeader:
-    """Parse the text of a header. Raises UnreadableError."""
+    """Parse the text of a .npy header. Raises UnreadableError."""
     descr, order, shape = _DESCR.search(text), _ORDER.search(text), _SHAPE.search(text)
     if not order or not shape or (not descr and "'descr'" not in text):
         raise UnreadableError("dump.bad_header", text[:100])
@@ -305,7 +305,8 @@ def _parsed(text: str, offset: int) -> ArrayHeader:
 
 
 def _dtype_of(descr: str) -> np.dtype[np.generic]:
-    """Return the NumPy type of a description. Raises UnreadableError for objects and unknown types."""
+    """Return the NumPy type of a ``descr`` such as ``<f4``. Raises UnreadableError for objects and unknown
+    types."""
     if descr.lstrip("<>=|").startswith("O"):
         raise UnreadableError("dump.object_dtype", "arrays of Python objects are not supported")
     if not _TYPE.fullmatch(descr):

@@ -121,7 +121,7 @@ class FullNames(dict[str, FullName]):
 
 
 def resolve_names(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> FullNames:
-    """Return the full names of recorded operator names.
+    """Return the full names, in the graph, of the shortened or escaped operator names in a dump.
 
     ``order`` lists full operator names in execution order. Rules, in turn: the same escaped name; the same
     last segment (names without scope); the same name apart from ``-opN``, paired by rising N, because

@@ -182,7 +182,7 @@ def _number(value: Any) -> float | None:
 
 
 def _inside(side: Direction, slot: str, value: Any, depth: int = 0) -> Iterator[Leaf]:
-    """Yield the tensors and numbers inside a value. Their slot is the path to them."""
+    """Yield the tensors and numbers nested in an argument or result. The slot of each is the path to it."""
     if depth > MAX_DEPTH:
         return
     if isinstance(value, dict) and "type" in value:
@@ -420,7 +420,7 @@ def _unrecorded_tensors(data: str, names: list[str], damage: list[FileDamage]) -
 
 
 def _modified(path: str) -> int:
-    """Return the modification time of a file in nanoseconds, or 0."""
+    """Return the modification time of a file in nanoseconds, or 0 if it cannot be read."""
     try:
         return Path(path).lstat().st_mtime_ns
     except OSError:

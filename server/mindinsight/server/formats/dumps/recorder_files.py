@@ -112,7 +112,8 @@ def read_health(dump: Dump, rank: int, step: int) -> Health | None:
 
 
 def _health(content: Any, step: int) -> Health:
-    """Return the norms of a file. Raises TypeError, LookupError or ValueError for other content."""
+    """Return the norms at the healthy step and at the fault, from the content of the recorder's file. Raises
+    TypeError, LookupError or ValueError for other content."""
     healthy = content["healthy_step"]
     if type(healthy) is not int or healthy >= step:
         raise ValueError(f"the healthy step is {healthy!r}")

@@ -53,7 +53,8 @@ def layout(payload: bytes) -> tuple[Category, ...]:
 
 
 def _chart(chart: LazyLayout.Chart) -> Chart:
-    """Return a chart as text. Raises UnreadableError for too many tags or margins."""
+    """Return title, tags and margins of a chart message. Raises UnreadableError for too many tags or
+    margins."""
     tags = map(_text, _checked(chart.multiline.tag))
     margins = [
         (_text(series.value), _text(series.lower), _text(series.upper))

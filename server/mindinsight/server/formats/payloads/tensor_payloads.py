@@ -145,7 +145,8 @@ _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Lazy tensor, read in parts. Reading may raise UnreadableError at any time, because files change."""
+    """Recorded tensor whose values are read from the file in parts, when they are used. Reading may raise
+    UnreadableError at any time, because files change."""
 
     values: Values
     data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known

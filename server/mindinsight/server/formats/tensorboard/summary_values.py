@@ -147,7 +147,8 @@ class _Value:
         self.event.free.append((start, stop - start))
 
     def _read_strings(self, tensor: tensor_proto.TensorFields) -> None:
-        """Add strings. Pictures are width, height and one string each, sounds are pairs with a label."""
+        """Add the strings of a tensor as pictures, sounds or text. Pictures are width, height and one string
+        each, sounds are pairs with a label."""
         spans = tensor.strings
         if self.plugin == "images" or (not self.plugin and self._holds_pictures(spans)):
             self._add_samples("image", spans[2:])
@@ -167,7 +168,7 @@ class _Value:
             _add(self.event, kind, tag, span)
 
     def _holds_pictures(self, spans: list[tuple[int, int]]) -> bool:
-        """Return True if two numbers and a picture come first."""
+        """Return True if the first three strings are a width, a height and a picture."""
         if len(spans) < 3 or any(stop - start > 10 for start, stop in spans[:2]):
             return False
         sizes = [self.data[slice(*span)] for span in spans[:2]]
