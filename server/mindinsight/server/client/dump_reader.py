@@ -77,7 +77,8 @@ class FirstFault:
 
     @property
     def kind(self) -> str:
-        """Return `made`, `met` or `unknown`."""
+        """Return `made` if the operator produced the non-finite values, `met` if it received them, else
+        `unknown`."""
         return self.fault.kind
 
     @property
@@ -307,7 +308,8 @@ class DumpReader:
         return Comparison(rows, [*target.damage(), *other.damage()])
 
     def _chosen(self, rank: int | None, step: int | None) -> tuple[int, int]:
-        """Return rank and step with their defaults. Raises KeyError if the dump does not have them."""
+        """Return rank and step, by default the first rank and its first step. Raises KeyError if the dump
+        does not have them."""
         ranks = self.ranks
         if not ranks or rank not in (None, *ranks):
             raise KeyError(f"no rank {rank}; the dump has {_listed(ranks)}")

@@ -33,7 +33,8 @@ def register(subparsers: Any) -> None:
 
 
 def site(options: argparse.Namespace) -> int:
-    """Write the copy, and return 0, or 1 if it cannot be made."""
+    """Write the pages of all runs as plain files to a folder, and return 0. Raises BadSettings if that
+    fails."""
     from mindinsight.server.client.page_copy import export_site
 
     out = _empty_folder(options.out)

@@ -362,7 +362,8 @@ def _judged(
     base: Doubles,
     tolerance: float,
 ) -> Alignment:
-    """Return ``facts`` with the verdict. The curves are finite at ``rows`` [n] of ``shared``."""
+    """Return ``facts`` with the verdict and the measures of the difference filled in. The curves are finite
+    at ``rows`` [n] of ``shared``."""
     shares = np.abs(relative_to(values, base))
     absolute = bool(np.isinf(shares).any())
     sizes = np.abs(subtract(values, base)) if absolute else shares

@@ -202,7 +202,7 @@ _GAP: Final = 3.0  # times the width of either group that two groups lie apart
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Levels of three or more curves that differ without a majority of equal ones."""
+    """Order and spread of the levels of three or more curves, if no majority has the same level."""
 
     order: tuple[int, ...]  # rows, the lowest level first
     low: int  # how many of them form the lower of two groups; 0 if there are no two groups

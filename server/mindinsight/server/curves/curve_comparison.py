@@ -507,8 +507,10 @@ def _from_the_start(difference: Doubles, onset: int) -> bool:
 
 
 def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> GroupDivergence:
-    """Return the divergence that the difference of the means shows, given relative and in the unit of the
-    values."""
+    """Return the verdict on two groups, from the differences of their means at each step.
+
+    ``relative`` are the differences as shares, ``plain`` those in the unit of the values.
+    """
     change = find_divergence(relative, _NOISE)
     at_once = change is not None and any(_from_the_start(size, change.onset) for size in (relative, plain))
     onset = change.onset if change is not None else 0

@@ -128,7 +128,8 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 
 
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
-    """Return the count of one histogram below each of the common edges."""
+    """Return the number of values below each of the common ``edges``, interpolated from ``below`` at the
+    histogram's ``own`` edges."""
     at = interpolate(edges / _QUARTER, own / _QUARTER, below)
     at[edges >= own[-1]] = below[-1]
     at[edges <= own[0]] = 0.0

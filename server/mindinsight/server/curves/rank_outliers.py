@@ -108,8 +108,8 @@ def inflation(sums: Doubles, counts: Doubles) -> float:
 
 
 def expected_largest(scaled: Doubles) -> tuple[float, float]:
-    """Return two thresholds of a spike, in the units of ``scaled`` [ranks, columns]: for a rank with one
-    spike, and a lower one for each of several spikes of a rank.
+    """Return two thresholds above which a difference is a spike, in the units of ``scaled`` [ranks, columns]:
+    for a rank with one spike, and a lower one for a rank with several.
 
     Both are estimated from the tail of all differences. The tail is a power law through the 95th and 99th
     percentile of the median rank (Hill). Two ranks have one series of differences, which includes the spikes,

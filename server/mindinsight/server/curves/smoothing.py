@@ -113,7 +113,8 @@ def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "de
 
 
 def _keep(steps: Ints, finite: np.ndarray, weight: float) -> Doubles:
-    """Return [n] the share of the average that each row retains, by its distance to the last finite row."""
+    """Return [n] the factor, 0 to 1, by which the running average is multiplied at each row: smaller after a
+    longer distance in steps."""
     rows = np.flatnonzero(finite)
     keep = np.ones(len(steps))
     if not len(rows):

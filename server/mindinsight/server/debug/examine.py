@@ -76,7 +76,7 @@ class _Once:
         self._values: Values | None = None
 
     def __call__(self) -> Values:
-        """Return the values. Raises UnreadableError."""
+        """Return the tensor's values, reading its file on the first call. Raises UnreadableError."""
         if self._values is None:
             self._values = tensor_values(self._ref)
         return self._values
@@ -230,8 +230,10 @@ def operator_key(entry: TensorEntry) -> OperatorKey:
 
 
 def finiteness(result: TensorResult) -> Finiteness:
-    """Return whether a tensor is finite, as measured, else by its type or recorded extremes. "unknown" if
-    these do not decide. Tensors of text are finite."""
+    """Return "finite", "non_finite" or "unknown" for a tensor.
+
+    Its measured values decide, or without them its type or recorded extremes. Tensors of text are finite.
+    """
     if result.measurement is None:
         texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
         return "finite" if texts or surely_finite(result.entry) else "unknown"

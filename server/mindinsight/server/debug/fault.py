@@ -80,7 +80,8 @@ class Fault:
 
     @property
     def kind(self) -> Kind:
-        """Return ``made``, ``met`` or ``unknown``, as explained at ``Origin``."""
+        """Return ``made`` if the operator produced the non-finite values, ``met`` if it received them, else
+        ``unknown``. `Origin` explains them."""
         return self.origin.kind
 
     @property

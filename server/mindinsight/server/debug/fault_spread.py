@@ -38,7 +38,8 @@ class Spread:
 
     @property
     def claim(self) -> Claim:
-        """Return the sentence about the step."""
+        """Return the claim with the numbers of non-finite operators, gradients, updates and weights at the
+        step."""
         parts = [_part("operators", self.operators, self.of_operators)]
         parts += [_part("gradients", self.gradients, self.of_gradients)] if self.of_gradients else []
         parts += [_part("updates", self.updates, self.of_updates)] if self.of_updates else []

@@ -87,8 +87,8 @@ class Divergence:
         return gives_all_the_same(self.entry.type)
 
     def _figures(self) -> Claim:
-        """Return a clause with a statistic that differs between the ranks, or one that says that all are
-        equal."""
+        """Return a clause with the numbers by rank of a statistic that differs between the ranks, or a clause
+        that all statistics are equal."""
         for name in _TELLING:
             numbers = {
                 rank: getattr(known, name) if known else None for rank, known in self.statistics.items()

@@ -35,7 +35,7 @@ class ChainLink:
 
     @property
     def magnitude(self) -> float:
-        """Return the largest magnitude in the tensor, or -1.0 if it is unknown or late."""
+        """Return the largest magnitude in the tensor, or -1.0 if it is unknown or was recorded too late."""
         return -1.0 if self.is_late else magnitude(self.result)
 
 

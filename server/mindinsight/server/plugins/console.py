@@ -107,7 +107,8 @@ def _named(parts: Sequence[Part], index: int, offset: int) -> str:
 
 
 def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
-    """Return index of the file and offset of a place such as `console.1700000000.7.0002.log@512`.
+    """Parse a position such as `console.1700000000.7.0002.log@512`, and return the index of the file and the
+    offset.
 
     If that file was removed, return the beginning of the next one.
     """

@@ -80,7 +80,7 @@ class Node:
         return self.data
 
     def truth(self) -> bool:
-        """Return True or False. Raises ConfigError for another value."""
+        """Return the node's boolean value. Raises ConfigError for another value."""
         if not isinstance(self.data, bool):
             self.fail("no_boolean")
         return self.data

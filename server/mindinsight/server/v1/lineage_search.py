@@ -211,7 +211,8 @@ def _sorted_type(body: Mapping[str, Any], sorted_name: str | None) -> str:
 
 
 def _halves(condition: object) -> frozenset[str]:
-    """Parse `lineage_type`: the halves of a row to return. `in` takes precedence over `eq`."""
+    """Parse `lineage_type`: "model", "dataset" or both, the halves of each row to return. `in` takes
+    precedence over `eq`."""
     if not isinstance(condition, dict) or not condition.keys() <= {"eq", "in"}:
         raise _search_error("lineage_type takes eq or in.")
     halves = condition.get("in", [condition["eq"]] if "eq" in condition else list(_BOTH))

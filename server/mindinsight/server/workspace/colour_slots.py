@@ -32,7 +32,7 @@ class Slot:
 
 
 class BaseSlots:
-    """Slots of one base directory by job, in `<folder>/colours.json`.
+    """Slots of one base directory by job, the numbers of their colours, in `<folder>/colours.json`.
 
     Slots are counted over all base directories of a workspace, so that jobs of several directories get
     different colours. If the file cannot be written, slots exist in this process only.
@@ -45,7 +45,8 @@ class BaseSlots:
         self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
+        """Return the number of the colour of every job. Jobs without one get the next numbers, in the given
+        order."""
         if not all(job in self._numbers for job in jobs):
             stored = self._stored(jobs)
             with self._lock:

@@ -241,7 +241,8 @@ def _table(rows: Iterable[Row], names: Sequence[str]) -> Iterator[list[Any]]:
 
 
 def _cells(row: Row, of_values: bool) -> dict[str, Any]:
-    """Return the columns of a row by name, with its measures or its statistics."""
+    """Return the cells of a row by column name, with measures of the values if ``of_values``, else
+    differences of statistics."""
     known, pair = fields(row), row.compared.pair
     cells: dict[str, Any] = {}
     sides = (("target", "NPU", pair.target), ("reference", "Bench", pair.reference))

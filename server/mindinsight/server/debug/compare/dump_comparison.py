@@ -142,7 +142,8 @@ def compare_sides(
 
 
 def parameters_of(target: Side, reference: Side) -> tuple[Parameters, Parameters]:
-    """Return the parameters of both sides. Those of the reference are read only if the target has none."""
+    """Return the parameters of target and reference. Those of the reference are read only if the target has
+    none."""
     of_target = target.parameters()
     return of_target, {} if of_target else reference.parameters()
 

@@ -167,7 +167,8 @@ def _is_one_type(comparison: Comparison, kind: Kind, nodes: tuple[frozenset[int]
 
 
 def module_claims(comparison: Comparison, edits: list[ModuleEdit]) -> Iterator[Claim]:
-    """Yield one claim for all edits of the same kind, classes and, unless replaced, names."""
+    """Yield one claim for each group of edits of one kind with the same classes, and the same name if a
+    module was added or removed."""
     groups: dict[tuple[str, ...], list[ModuleEdit]] = {}
     for edit in edits:
         names = [

@@ -84,7 +84,8 @@ def _is_alone(comparison: Comparison, side: Side, node: int) -> bool:
 
 
 def _is_implied(comparison: Comparison, side: Side, user: int) -> bool:
-    """Return True if a claim about layers or inputs implies the parameters of an operator."""
+    """Return True if another claim, about layers or inputs, already implies that an operator's parameters
+    differ."""
     tree, opposite = comparison.trees[side], comparison.trees[1 - side]
     leaf = int(tree.leaf_indices[user])
     partner = int(comparison.partners[side][leaf])

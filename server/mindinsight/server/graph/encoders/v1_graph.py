@@ -137,8 +137,8 @@ class _Encoder:
         return any(self._output(source).dynamic for source in sources)
 
     def _by_name(self, edges: Edges, neighbours: list[int]) -> Node:
-        """Return the neighbours by name, with the value passed. Of several edges to one neighbour the last
-        counts."""
+        """Return the neighbours at the ends of edges as JSON, by path. If several edges lead to one
+        neighbour, the last is used."""
         ends = zip(edges.sources.tolist(), neighbours, edges.controls.tolist(), strict=True)
         return {
             self.tree.paths[neighbour]: self._end(source, neighbour, control)
@@ -173,7 +173,8 @@ def _index_of(tree: Tree, name: str) -> int:
 
 
 def _independent(tree: Tree, index: int) -> bool:
-    """Return True if an index is a group of parameters or in one, which MindInsight draws separately."""
+    """Return True if an index is a group of parameters or inside one. MindInsight draws these outside of the
+    graph."""
     if tree.nodes[index] >= 0:
         index = int(tree.parents[index])
     if tree.types[index] != GROUP:

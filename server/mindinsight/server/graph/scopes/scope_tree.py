@@ -62,7 +62,7 @@ class Tree:
 
     @cached_property
     def levels(self) -> list[model.Numbers]:
-        """Return the indices of each depth. Only the root has depth 0."""
+        """Return a list by depth of the indices at that depth. Only the root has depth 0."""
         return _by_depth(np.maximum(self.parents, ROOT))
 
     @cached_property

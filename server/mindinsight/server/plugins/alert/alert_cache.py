@@ -158,7 +158,8 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
 
 
 def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleIntervals) -> Source:
-    """Return the alert of a rule over a scalar: its first point stands for all intervals."""
+    """Return the alert of a rule about a scalar: one row, at the start of the first interval, for all
+    intervals."""
     intervals = state.intervals
     return Source(
         run.id,

@@ -83,8 +83,8 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
-    """Return the settings that are not the same in all runs, the most telling first. Random seeds and names
-    of runs are left out."""
+    """Return the settings that are not the same in all runs, those that separate the groups best first.
+    Random seeds and names of runs are left out."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
     recorded = recorded_settings([*good, *bad])
     seeds, labels = _left_out([*good, *bad], recorded)

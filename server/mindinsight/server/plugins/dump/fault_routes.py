@@ -115,7 +115,7 @@ _Found: TypeAlias = "faults.SearchedStep | dict[str, Any]"
 def _search(
     service: Service, dump: Dump, rank: Sequence[int] | None, step: Sequence[int] | None, every: bool = False
 ) -> Iterator[_Found]:
-    """Yield each step before it is searched, and the answer at the end."""
+    """Yield each step before it is searched for faults, and at the end the result of the search."""
     executor, cache = service.executor, dump_requests.cache_of(service)
     for item in faults.search_faults(dump, rank, step, executor, cache, every):
         if isinstance(item, faults.SearchedStep):

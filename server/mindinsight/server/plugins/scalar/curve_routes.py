@@ -64,7 +64,7 @@ class Curves(Smoothed):
 
 
 class Known(BaseModel):
-    """Series of which a page has the first points."""
+    """Series of which a page already has the first points, and now requests the newer ones."""
 
     tag: str = Field(description="the tag as recorded")
     run: str = Field(description="run id")
@@ -125,6 +125,7 @@ async def new_points(service: Service, question: Tails, accept: str) -> Response
 
 
 async def _computed(work: Callable[[], T], smoothing: Smoothed, tags: Iterable[str]) -> T:
-    """Return the result of `work`, computed in a thread if smoothing or a formula takes whole lines."""
+    """Return the result of `work`, run in a thread if smoothing or a formula makes it read all points of a
+    line."""
     whole = smoothing.smooth or any(tag.startswith(PREFIX) for tag in tags)
     return await run_in_threadpool(work) if whole else work()
