@@ -30,7 +30,8 @@ _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 
 
 @dataclass(frozen=True)
 class Layout:
-    """Byte offsets of values in the record of one set of tags and one width of step."""
+    """Record to be copied for one set of tags and one width of the step, with the byte positions of its
+    values."""
 
     width: int  # bytes of the step, 0 for step 0
     template: Bytes  # [size] a record with every changing byte in place
@@ -105,7 +106,8 @@ def encode(
 def layout(
     tags: tuple[str, ...], width: int, encode_scalar: EncodeScalar, encode_event: EncodeEvent
 ) -> Layout:
-    """Return the byte positions of values, found by writing a record of recognizable values."""
+    """Return a record of ``tags`` with steps of this ``width``, to be copied, and the byte positions of its
+    values."""
     step = 0 if width == 0 else 1 << 7 * (width - 1) if width < 10 else -1
     encoded = [encode_scalar(tag, 0.0) for tag in tags]
     record = encode_record(encode_event(step, 0.0, encoded))

@@ -58,7 +58,8 @@ class FunctionWrappers:
         self._installed = False
 
     def install(self, models: Iterable[mindspore.nn.Cell]) -> None:
-        """Wrap the functions. A second call first restores the functions wrapped before."""
+        """Wrap the functions, and the primitives of the cells in ``models``. A second call first restores the
+        functions wrapped before."""
         self.remove()
         self._wrapped = [self._wrapper(*target) for target in _targets()]
         executor = getattr(api, "_JitExecutor", None)
