@@ -76,8 +76,8 @@ def _files(folder_id: str, folder: Path, others: Collection[str], depth: int) ->
 def _of_series(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
-    """Yield the first checkpoint with NaN or infinity, the weight that grew most, those that are frozen, and
-    what is unreadable."""
+    """Yield claims about the first checkpoint with NaN or infinity, the weight that grew most, the weights
+    that did not change, and unreadable files."""
     unread: list[str] = []
     norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
     grown: tuple[float, Claim] | None = None
@@ -125,7 +125,8 @@ def _of_series(
 def _frozen(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
-    """Yield the weights with the same bytes in the first and the last checkpoint that was read, if any.
+    """Yield a claim about the weights whose bytes are the same in the first and the last checkpoint that was
+    read, if any.
 
     Whether they were frozen on purpose is not in a checkpoint.
     """

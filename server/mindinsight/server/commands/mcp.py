@@ -31,7 +31,8 @@ def register(subparsers: Any) -> None:
 
 
 def answer_agent(options: argparse.Namespace) -> int:
-    """Answer until standard input ends, and return 0. Raises BadSettings without the package."""
+    """Serve the Model Context Protocol on standard input and output until the input ends, and return 0.
+    Raises BadSettings without the package."""
     try:
         import mcp.server  # noqa: F401 (an extra)
     except ImportError:

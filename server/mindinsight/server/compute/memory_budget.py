@@ -28,7 +28,8 @@ class MemoryBudget:
     """Account of the bytes that running calls may take. Counts without a lock."""
 
     def __init__(self, limit: int | None = None) -> None:
-        """Make an account. In tests, `limit` in bytes replaces the free memory of the system."""
+        """Create an account without claims. In tests, `limit` in bytes replaces the free memory of the
+        system."""
         self._limit = limit
         self._numbers = count()
         self._claimed: dict[int, int] = {}  # bytes by call

@@ -252,7 +252,8 @@ class Worker:
             raise CannotBegin(str(error)) from error
 
     def begin(self, begin: Callable[[], object] = int) -> None:
-        """Call `begin` before anything else. Raises CannotBegin if that fails, or the process is killed."""
+        """Call `begin` in the process, as its first call. Raises CannotBegin if that fails, or the process is
+        killed."""
         answer = self.call((begin, (), {}), time.monotonic() + _START)
         if answer is None or answer[1] is not None:
             self.end()

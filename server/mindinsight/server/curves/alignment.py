@@ -455,7 +455,7 @@ def _block_medians(values: Doubles) -> Doubles:
 
 
 def _growth(steps: Ints, sizes: Doubles) -> Growth:
-    """Return the growth of differences. ``steps`` and ``sizes`` are [n]."""
+    """Return the median ``sizes`` [n] of differences in the first and in the last eighth of ``steps`` [n]."""
     edges = np.linspace(0, len(sizes), _GROWTH_BLOCKS + 1).astype(np.int64)
     first, last = slice(0, int(edges[1])), slice(int(edges[-2]), len(sizes))
     early, late = (float(np.median(sizes[rows])) for rows in (first, last))

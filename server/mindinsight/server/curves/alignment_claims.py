@@ -85,7 +85,8 @@ _FOUND: Final[dict[Verdict, str]] = {
 
 
 def _growth_values(aligned: Alignment, unit: str) -> dict[str, Any]:
-    """Return the values of a claim that name the growth of a difference."""
+    """Return the values for a claim's sentence: early and late difference, and the steps at which each was
+    measured."""
     growth = aligned.growth
     if growth is None:
         return {}

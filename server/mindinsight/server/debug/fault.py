@@ -291,7 +291,8 @@ def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) 
 
 
 def _gap(gaps: Sequence[NotRecorded]) -> Claim:
-    """Return the words for gaps of one kind, of all ranks."""
+    """Return a clause about parts of one kind that ran and were not recorded, with their number and names on
+    all ranks."""
     kind = gaps[0].kind if gaps[0].kind in _GAPS else "other"
     values = {
         "n": sum(gap.count for gap in gaps),

@@ -162,7 +162,8 @@ class MaskSearch:
         return {fingerprint(result): result.entry for result in map(self._result, positions) if result}
 
     def _is_buffer(self, entry: TensorEntry, result: TensorResult) -> bool:
-        """Return True if a parameter, not a weight by name, has only one value beside minus infinity."""
+        """Return True if a parameter has at most one distinct finite value, and its name is not of a weight
+        or an optimizer's state."""
         if entry.type != "Parameter" or result.measurement is None:
             return False
         statistics = result.measurement.statistics

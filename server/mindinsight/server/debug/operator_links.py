@@ -190,8 +190,8 @@ _ALIASES: Final = frozenset(  # operators whose output shares its memory with th
 
 
 def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
-    """Return the name of the parameter that an operator of PyTorch overwrites, itself or through views, or ""
-    if it works on no parameter or that is unknown."""
+    """Return the name of the parameter that an in-place operator of PyTorch overwrites, directly or through
+    views, or "" if there is none or it is unknown."""
     known = {(other.graph, other.name): other for other in operators}
     name = operator.sources[0] if operator.type.endswith("_") and operator.sources else ""
     while (source := known.get((operator.graph, name))) is not None and source.type != "Parameter":

@@ -83,7 +83,8 @@ class Divergence:
 
     @property
     def _is_shared(self) -> bool:
-        """Return True if the operator gives all ranks the same for any inputs."""
+        """Return True if the operator returns the same result on all ranks for any inputs, as an all-reduce
+        does."""
         return gives_all_the_same(self.entry.type)
 
     def _figures(self) -> Claim:

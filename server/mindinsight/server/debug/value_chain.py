@@ -147,7 +147,8 @@ def magnitude(result: TensorResult | None) -> float:
 def cut_out(
     chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], limit: int
 ) -> tuple[list[Operator], list[Link]]:
-    """Return up to ``limit`` operators of a chain, those next to its first, and the links between them all.
+    """Return up to ``limit`` operators of a chain, the neighbours of its first operator, and the links
+    between all of these.
 
     The neighbours are the sources and targets of the first operator, ``limit`` of each. Operators have no
     scopes. Parameters have their kind as type.

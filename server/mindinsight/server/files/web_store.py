@@ -79,7 +79,7 @@ class WebStore:
         """Do nothing. Cached responses expire on their own."""
 
     def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
-        """Return size, time and tag by URL of all files below `root`, up to the limits of a listing."""
+        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing."""
         self.cut = False
         self._characters = sum(len(link) for page in self._pages.values() for link in page.answer)
         until = time.monotonic() + SECONDS
@@ -102,7 +102,7 @@ class WebStore:
         return {url: self._heads[url].answer for url in addresses if url in self._heads} if infos else {}
 
     def info(self, address: str) -> Mapping[str, Any]:
-        """Return size, time and tag of one file. Raises StatusError or LimitError."""
+        """Return size, time and ETag of one file. Raises StatusError or LimitError."""
         return self._head(address)
 
     def cat_file(self, address: str, start: int, end: int) -> bytes:
@@ -229,7 +229,7 @@ class WebStore:
             yield link
 
     def _head(self, address: str) -> Mapping[str, Any]:
-        """Return size, time and tag of a file. Raises StatusError."""
+        """Return size, time and ETag of a file, by a HEAD request. Raises StatusError."""
         connection, answer = _request("HEAD", address, {"Accept-Encoding": "identity"})
         connection.close()
         _check(answer.status)

@@ -135,7 +135,8 @@ def check_row(series: ReferenceSeries, row: int, noun: str) -> ReferenceSeries:
 
 
 def table_of(shape: tuple[int, ...], dims: str) -> Table:
-    """Return the table view of a slice. Raises ApiError 422 if `dims` is not a slice of this shape."""
+    """Return the slice `dims` of an array of this `shape` as a table. Raises ApiError 422 if `dims` is not a
+    slice of this shape."""
     try:
         return Table(shape, parse_slice(dims, shape))
     except ValueError as error:

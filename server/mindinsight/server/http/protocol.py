@@ -56,7 +56,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process data as far as it can be answered now."""
+        """Parse received data up to a request that has to wait for earlier ones, and retain the rest."""
         self._last = time.monotonic()
         self._unparsed += data
         self._parse()

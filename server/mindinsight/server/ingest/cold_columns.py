@@ -137,7 +137,7 @@ class TagValues:
 
 
 class ColdColumns:
-    """Storage of cold columns in a folder.
+    """Storage of columns and values in files of a folder, so that they need no memory of the process.
 
     Only the loader's thread moves columns, and any thread reads them.
 

@@ -249,7 +249,8 @@ class FileStage:
         return next(kinds, columns.kind)
 
     def _add_notes(self, section: DecodedSection) -> Ints:
-        """Add the notes of a section, and return the offsets at which sessions start."""
+        """Add the hyper-parameters that a section of the file notes, and return the offsets at which sessions
+        start."""
         for note in section.notes:
             if note.name == "hparams" and len(self.hparams) < MAX_FACTS:
                 self.hparams.append(note.content)

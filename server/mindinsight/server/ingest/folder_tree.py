@@ -50,7 +50,8 @@ class Folder:
 
     @property
     def settled(self) -> bool:
-        """Return False while a later change could have the same time. File systems count in up to 2 s."""
+        """Return True if any later change of the folder would change its modification time. File systems
+        count time in steps of up to 2 s."""
         return abs(self.looked - self.stamp.modified) > 3_000_000_000
 
 

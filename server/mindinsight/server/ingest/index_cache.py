@@ -352,7 +352,7 @@ def _encode_axis(axis: Axis, pack: CacheFileWriter) -> list[Any]:
 
 
 def _axis(positions: list[Any], body: Body) -> Axis:
-    """Return the axis at these positions. Raises StaleError or ValueError."""
+    """Return the axis with the arrays at these positions in the cache. Raises StaleError or ValueError."""
     *columns, session, rows = positions
     axis = Axis(*map(body.array, columns))
     axis.session, axis.session_rows = int(session), list(map(int, rows))

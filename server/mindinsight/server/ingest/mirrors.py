@@ -223,7 +223,7 @@ class Mirror:
             return {}
 
     def _write_state(self) -> None:
-        """Save the copied files."""
+        """Save the states of the copied files, in place of the earlier ones."""
         handle, name = tempfile.mkstemp(dir=self._state.parent, prefix=".copied-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(dict(self._copied), file)
@@ -245,7 +245,8 @@ def _is_copied(path: str, file: remote_store.RemoteFile) -> bool:
 
 
 def _role(path: str) -> file_names.Role | None:
-    """Return the role of a file at the depth where runs are searched, else None."""
+    """Return the role of a file in a run by its name, or None for other files and for files deeper than runs
+    are searched."""
     return file_names.role(path.rpartition("/")[2]) if path.count("/") <= DEPTH else None
 
 
@@ -292,7 +293,7 @@ class Mirrors:
 
 
 class _Following:
-    """Repeated passes over one store."""
+    """Repeated updates of the mirror of one store, with the last error."""
 
     def __init__(self, base: Base, stopping: threading.Event) -> None:
         self.url = base.url

@@ -100,7 +100,8 @@ def _row(parts: Sequence[Part], line: Line) -> list[Any]:
 
 
 def _named(parts: Sequence[Part], index: int, offset: int) -> str:
-    """Return a place as text. It stays valid while further parts are added and removed."""
+    """Return a position in the console as text: file name and offset. It stays valid while further parts are
+    added and removed."""
     if index >= len(parts):
         index, offset = len(parts) - 1, parts[-1].size
     return f"{parts[index].name}@{offset}"

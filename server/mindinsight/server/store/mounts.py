@@ -112,9 +112,10 @@ def _matching_names(folder: Path, part: str) -> list[str]:
 
 
 def _tails(path: str, least: int) -> tuple[str, ...]:
-    """Return possible names for a path, from its last ``least`` parts to more and more.
+    """Return possible names for a path: its last ``least`` parts, then one part more each, up to the whole
+    path.
 
-    The last is unique.
+    The last name, with a hash of the path, is unique.
     """
     parts = Path(path).parts[1:] or (path,)
     tails = [_joined(parts[-count:]) for count in range(least, len(parts) + 1)]

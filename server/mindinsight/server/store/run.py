@@ -201,7 +201,8 @@ def first_event(files: Iterable[FileState], created: float) -> float:
 
 
 def torn_since(run: Run) -> dict[str, float]:
-    """Return the Unix seconds from which an incomplete last record counts as torn, by the file's name.
+    """Return the Unix seconds from which an incomplete last record is not expected to be completed, by the
+    file's name.
 
     Files without such a record are omitted. The value is 0 if the file was closed or a newer file follows it,
     otherwise the time at which the run is no longer running.
@@ -215,7 +216,8 @@ def torn_since(run: Run) -> dict[str, float]:
 
 
 def torn_files(run: Run, now: float) -> list[FileState]:
-    """Return the files with a last record that is incomplete and counts as torn at the Unix time ``now``."""
+    """Return the files whose last record is incomplete and, at the Unix time ``now``, not expected to be
+    completed."""
     since = torn_since(run)
     return [file for file in run.files if since.get(file.name, now + 1) <= now]
 

@@ -91,12 +91,12 @@ def trial_line(trial: Any, state: str) -> str:
 
 
 def params_text(trial: Any) -> str:
-    """Return the parameters of a trial."""
+    """Return the parameters of a trial as text: ``lr=0.1 depth=3``."""
     return " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
 
 
 def failure_text(failure: dict[str, Any]) -> str:
-    """Return the reason of a failed trial."""
+    """Return the reason of a failed trial as a sentence in the language of the terminal."""
     there = failure.get("there", ())
     text = localize(f"tuning.failure.{failure_name(failure)}", failure)
     if not there:

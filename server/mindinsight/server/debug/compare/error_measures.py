@@ -321,8 +321,8 @@ def _judge_row(row: Compared) -> list[str]:
 
 
 def _is_judged_output(entry: TensorEntry | None) -> bool:
-    """Return True if a tensor is an output to judge by inputs. Gradients of parameters are recorded without
-    inputs."""
+    """Return True if a tensor is an output, to be judged by the errors of its operator's inputs. Gradients of
+    parameters are recorded without inputs."""
     return entry is not None and entry.direction == "output" and ".parameters_grad." not in entry.recorded
 
 

@@ -134,7 +134,7 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return the symptoms of parameters [indices of the tree] at operators that take them, else NaN.
+    """Return the symptoms of parameters, at the tree indices of the operators that use them, NaN elsewhere.
 
     Parameters that are fine or unknown are left out.
 

@@ -163,7 +163,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One log file of the Running Data Recorder, with what its path says of it."""
+    """One log file of the Running Data Recorder: the facts in its path, and its size."""
 
     rank: int
     path: str

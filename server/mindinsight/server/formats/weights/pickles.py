@@ -110,7 +110,8 @@ class _Machine:
 
 
 def _key(value: object) -> Hashable:
-    """Return a key that is cheap to hash. Nested tuples of a hostile pickle take exponential time."""
+    """Return a number, text or name unchanged as a dict key, and a placeholder for any other key. Nested
+    tuples of a hostile pickle take exponential time to hash."""
     if value is None or isinstance(value, str | int | float | bytes | Name):
         return value
     return Opaque("key")

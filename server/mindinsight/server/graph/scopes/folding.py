@@ -13,7 +13,8 @@ from mindinsight.server.graph.scopes import scope_tree
 
 
 class SiblingFlow(NamedTuple):
-    """Flow of values: edges [e] between working operators, each with the two siblings that hold its ends."""
+    """Edges [e] between operators that do more than pass values through, each with the two siblings that hold
+    its ends."""
 
     sources: model.Offsets  # leaves
     targets: model.Offsets
@@ -126,7 +127,8 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> model.Hashes:
-    """Return [t] a hash of each index, equal for equal structures, 0 for plumbing."""
+    """Return [t] a hash of each index, equal for equal structures, 0 for operators that only pass values
+    through."""
     scopes = tree.nodes < 0
     inner = np.flatnonzero(scopes)[1:]
     patterns = model.number_values(number_pattern(tree.paths[index]) for index in inner.tolist())

@@ -137,7 +137,7 @@ def _counts(tree: OperatorTree, ill: Mapping[OperatorKey, Symptom]) -> dict[str,
 
 
 def _symptom(tree: OperatorTree, position: int, ill: Mapping[OperatorKey, Symptom]) -> str:
-    """Return the worst symptom of `_LOUD` at and below a box, or ""."""
+    """Return "fault" or "lost", the worst symptom of operators at and below a box, or "" without either."""
     operators = (tree.operator_at(leaf) for leaf in tree.tree.leaves(position))
     known = {ill.get((operator.graph, operator.recorded)) for operator in operators if operator}
     return next((symptom.name.lower() for symptom in _LOUD if symptom in known), "")
