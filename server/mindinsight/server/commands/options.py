@@ -188,7 +188,8 @@ def unused_options() -> Mapping[str, Unused]:
 
 
 def token(text: str) -> str:
-    """Return a token unchanged. Raises ArgumentTypeError if it is short, or not valid in an HTTP header."""
+    """Return ``text`` if it is a valid token. Raises ArgumentTypeError if it is short, or not valid in an
+    HTTP header."""
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(terminal_text("cli.error.short_token", {"n": SHORTEST_TOKEN}))
     if not text.isprintable():

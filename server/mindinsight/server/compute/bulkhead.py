@@ -173,7 +173,7 @@ class Bulkhead:
 
 
 class _Call:
-    """Function that a thread calls under a token."""
+    """Call of a function in a thread, with a token by which it can be cancelled."""
 
     report: asyncio.TimerHandle
 

@@ -308,7 +308,8 @@ def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments:
 def _of_trials(
     claims: Sequence[Claim], objective: str, trials: Sequence[Mapping[str, Any]]
 ) -> Iterator[Claim]:
-    """Yield claims about runs as claims about trials, and that pruned trials do not count."""
+    """Yield the claims about runs, reworded for trials, and a note that pruned trials are left out, if there
+    are any."""
     for claim in claims:
         is_few = claim.key == "claim.lineage.too_few"
         yield replace(claim, key="claim.lineage.few_trials") if is_few else claim

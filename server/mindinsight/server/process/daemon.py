@@ -56,7 +56,7 @@ class Running:
 
 
 def folder() -> Path:
-    """Return the directory of the files, in the user's state directory."""
+    """Return the directory with the files of background servers, in the user's state directory."""
     state_home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(state_home) if state_home else Path.home() / ".local" / "state") / "mindinsight"
 

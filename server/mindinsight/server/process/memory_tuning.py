@@ -18,7 +18,7 @@ def trim() -> None:
 
 
 class MemoryRelease:
-    """Observer of the number of connections. Releases memory when most of many connections have closed.
+    """Observer of the number of connections, which releases memory when most of many connections have closed.
 
     Memory is released one observation later, because the buffers of a connection outlive it for a moment.
     """

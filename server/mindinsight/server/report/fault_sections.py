@@ -117,7 +117,7 @@ def _chain(
     operators: Sequence[Operator],
     t: Texts,
 ) -> Table:
-    """Return the first outputs of operators, in execution order."""
+    """Return a table of the first output of each operator with its statistics, in execution order."""
     names = {operator.recorded for operator in operators}
     outputs: dict[str, TensorEntry] = {}
     for entry in list_tensors(dump_step.dump, rank, dump_step.step, graph):

@@ -166,7 +166,8 @@ def _content(
     step: int | None,
     language: str,
 ) -> dict[str, Any]:
-    """Return the values of the template. `step` is the step of the first alert of level error."""
+    """Return the values with which the template of a report is filled in. `step` is the step of the first
+    alert of level error."""
     run, t, lineage = source.run, Texts(language), source.run.lineage
     scalars = sorted(run.scalars.items())
     now = time.time()

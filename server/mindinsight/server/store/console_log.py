@@ -198,7 +198,7 @@ def _folded() -> re2.Options:
 
 
 def _matches(pattern: re2._Regexp, data: bytes, index: int, offset: int) -> Iterator[Line]:
-    """Yield the lines that match, in their texts."""
+    """Yield the lines of ``data`` whose text matches a pattern, without states that a later line replaces."""
     done = 0
     for match in pattern.finditer(data):
         if match.start() < done:
@@ -235,7 +235,7 @@ def _read(file: IO[bytes], begin: int, end: int) -> bytes:
 
 
 def _lines(data: bytes, index: int, offset: int) -> list[Line]:
-    """Return the lines in whole lines of a file."""
+    """Parse whole lines of a console file, which begin at ``offset`` in part ``index``."""
     lines = []
     for raw in data.split(b"\n")[:-1]:
         match = _LINE.fullmatch(raw)

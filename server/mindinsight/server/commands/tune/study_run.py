@@ -63,7 +63,7 @@ class ProgressDisplay:
             self._draw(line, counts)
 
     def end(self) -> None:
-        """Move below the last bar."""
+        """Move the cursor below the last bar, if bars are shown."""
         if self._bar:
             print(file=sys.stderr, flush=True)
 

@@ -91,7 +91,8 @@ def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def _parse_head(parts: list[str]) -> tuple[str, str, int, int, int] | None:
-    """Return type, operator, task, stream and timestamp, or None.
+    """Return type, operator, task, stream and timestamp from the parts of a file name, or None for another
+    name.
 
     Four more numbers may follow for operators that ran in parts.
     """

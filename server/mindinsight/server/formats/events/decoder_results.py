@@ -171,7 +171,7 @@ def _ragged(
 
 
 def _typed(table: ValueTable, chosen: Ints) -> Floats:
-    """Return the scalars as float64 if one of them is exact, else as float32."""
+    """Return the chosen scalars as float64 if one of them was recorded as float64, else as float32."""
     values = table.numbers[chosen]
     return values if (table.kinds[chosen] == EXACT).any() else values.astype(np.float32)
 

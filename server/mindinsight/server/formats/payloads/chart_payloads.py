@@ -68,7 +68,8 @@ def _text(text: bytes) -> str:
 
 
 def _checked(parts: Sequence[Any]) -> Sequence[Any]:
-    """Return the parts of a layout. Raises UnreadableError if there are more than ``_MAX_PARTS``."""
+    """Return the parts of a layout unchanged. Raises UnreadableError if there are more than
+    ``_MAX_PARTS``."""
     if len(parts) > _MAX_PARTS:
         raise UnreadableError("payload.too_large", f"layout of over {_MAX_PARTS} parts")
     return parts
