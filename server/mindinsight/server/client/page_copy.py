@@ -232,9 +232,9 @@ def _record_graph(recorder: Recorder, run: str) -> None:
             _open_scopes(recorder, {**question, "view": view}, picture)
             if view in _VIEWS:
                 other = {"view": _VIEWS[1 - _VIEWS.index(view)]}
-                for beside, asked, _ in questions:  # such as the counts of operators
-                    if asked.get("view") == view:
-                        recorder.ask(beside, {**asked, **other})
+                for beside, params, _ in questions:  # such as the counts of operators
+                    if params.get("view") == view:
+                        recorder.ask(beside, {**params, **other})
                 _open_scopes(recorder, {**question, **other}, recorder.ask(_PICTURE, {**question, **other}))
 
 
