@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -221,6 +222,52 @@ def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_char
     page.set_viewport_size({"width": 390, "height": 844})
     region = page.get_by_role("region", name="Compare")
     eventually_true(page, lambda: region.evaluate(SCROLLED_WITH_ITS_TAG))
+
+
+def write_sweep(base: Path, runs: int, tags: tuple[str, ...]) -> str:
+    """Write runs, of which the last has the lowest loss, and return their names for an address."""
+    for number in range(runs):
+        with SummaryRecord(str(base / f"run_{number:03}")) as record:
+            settings = {"rate": [0.1, 0.2][number % 2], "output_dir": f"/out/{number}"}
+            record.add_value("custom_lineage_data", "settings", settings)
+            for step in range(3):
+                for tag in tags:
+                    value = 2.0 if tag == "same" else 200.0 - number * step
+                    record.add_value("scalar", tag, np.float32(value))
+                record.record(step)
+    return ",".join(f"run_{number:03}" for number in range(runs))
+
+
+def test_many_compared_runs_are_counted_for_each_tag_and_ranked_by_one(
+    page: Page, serve: Any, tmp_path: Path
+) -> None:
+    names = write_sweep(tmp_path / "base", 120, ("loss", "accuracy", "same"))
+    page.goto(f"{serve(tmp_path / 'base')}scalar?m=compare&baseline=run_000&runs={names}")
+    counts = page.get_by_role("region", name="Compare").get_by_role("row")
+    expect(counts).to_have_count(4)
+    expect(counts.filter(has_text="loss").get_by_role("cell")).to_have_text(["119", "0", "0", "0"])
+    expect(counts.filter(has_text="same").get_by_role("cell")).to_have_text(["0", "119", "0", "0"])
+    ranked = page.get_by_role("region", name="Runs by their difference").get_by_role("table")
+    expect(ranked).to_have_attribute("aria-rowcount", "120")
+    assert ranked.get_by_role("row").count() < 60  # the others are made when somebody scrolls to them
+    expect(ranked.get_by_role("columnheader").filter(has_text="rate")).to_have_count(1)
+    expect(ranked.get_by_role("columnheader").filter(has_text="output_dir")).to_have_count(0)
+    best = ranked.get_by_role("row").filter(has_text="run_").first
+    expect(best).to_contain_text("run_119")  # the lowest loss
+    expect(best).to_contain_text("−238 (−119 %)")
+    counts.get_by_role("button", name="accuracy").click()
+    expect(page.get_by_text("119 runs by accuracy")).to_be_visible()
+    expect(best).to_contain_text("run_001")  # the highest accuracy
+    ranked.get_by_role("button", name="Run", exact=True).click()
+    ranked.get_by_role("button", name="Run", exact=True).click()
+    expect(best).to_contain_text("run_119")
+
+
+def test_a_few_compared_runs_have_a_column_for_each(page: Page, serve: Any, tmp_path: Path) -> None:
+    names = write_sweep(tmp_path / "base", 3, ("loss",))
+    page.goto(f"{serve(tmp_path / 'base')}scalar?m=compare&baseline=run_000&runs={names}")
+    head = page.get_by_role("region", name="Compare").get_by_role("columnheader")
+    expect(head).to_have_text(["Tag", re.compile("run_00"), re.compile("run_00")])
 
 
 def test_runs_that_share_no_tag_cannot_be_compared(page: Any, samples: Any) -> None:

@@ -183,7 +183,7 @@
 /**
  * A run compared with the baseline. `parted`: the step from which on it is beyond the tolerance.
  * @typedef {{run: string, step: Float64Array, difference: Float64Array, relative: Float64Array,
- *   parted: number | null, claims: Claim[]}} ComparedSeries
+ *   parted: number | null, largest: number | null, claims: Claim[]}} ComparedSeries
  */
 /** @typedef {{tolerance: number, series: ComparedSeries[]}} ComparedScalars */
 /**

@@ -4,7 +4,8 @@ import { shortenTitles } from "../../components/card.js";
 import { h, throttle } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { settingsTable, verdictTable } from "./compare_tables.js";
+import { countsTable, MANY, RankedRuns } from "./compare_many.js";
+import { settingsNote, settingsTable, verdictTable } from "./compare_tables.js";
 import { DifferenceCard } from "./difference_card.js";
 import { emptyPart } from "./mode_view.js";
 
@@ -67,28 +68,30 @@ export function compareView(page, tags) {
   const cards = [...pairs, ...shared.map((tag) => [tag, tag])].map(
     ([tag, partner]) => new DifferenceCard(page, tag, partner, base.id, sharing),
   );
-  const caption = app.t("scalar.compare.caption", {
+  const many = sharing.length > MANY;
+  const caption = app.t(many ? "scalar.compare.counted" : "scalar.compare.caption", {
     run: base.name,
     tolerance: number(page.options().tolerance * 1000),
   });
-  const facts = h(
-    "div",
-    { class: "scalar-compared" },
-    verdictTable(app, caption, cards, sharing),
-    settingsTable(app, [base, ...runs]),
-  );
+  const ranked = many ? new RankedRuns(app, cards, sharing) : null;
+  const tables = ranked
+    ? [countsTable(app, caption, cards, sharing, ranked), ranked.element, settingsNote(app, [base, ...runs])]
+    : [verdictTable(app, caption, cards, sharing), settingsTable(app, [base, ...runs])];
   const elements = cards.map((card) => card.element);
   shortenTitles(elements);
-  return differencePart(h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements)), cards);
+  const facts = h("div", { class: "scalar-compared" }, tables);
+  const element = h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements));
+  return differencePart(element, cards, () => ranked?.end());
 }
 
 /**
  * Create the part of the page. Verdicts of cards outside the window are requested one after another.
  * @param {HTMLElement} element
  * @param {DifferenceCard[]} cards
+ * @param {() => void} end
  * @returns {import("./mode_view.js").Part}
  */
-function differencePart(element, cards) {
+function differencePart(element, cards, end) {
   const requests = latest(element);
   /** The verdicts of cards that nobody has scrolled to, one after the other. */
   const sweep = () =>
@@ -106,6 +109,6 @@ function differencePart(element, cards) {
     load: () => (load(), sweep()),
     paint: () => cards.forEach((card) => card.paint()),
     update: () => (load(), sweepSoon()),
-    end: () => (sweepSoon.cancel(), requests.end(), cards.forEach((card) => card.end())),
+    end: () => (end(), sweepSoon.cancel(), requests.end(), cards.forEach((card) => card.end())),
   };
 }

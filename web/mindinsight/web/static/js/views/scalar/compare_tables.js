@@ -3,7 +3,7 @@
 import { NON_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { claimElement, claimText, madeClaim } from "../../core/claims.js";
-import { h } from "../../core/dom.js";
+import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { sharedPath } from "../../core/names.js";
 
@@ -17,7 +17,7 @@ const NAMED = 5; // settings that are named in a sentence
  * Create the table of verdicts.
  * @param {App} app
  * @param {string} caption
- * @param {{verdict: HTMLElement}[]} cards
+ * @param {import("./difference_card.js").DifferenceCard[]} cards
  * @param {Run[]} runs
  */
 export function verdictTable(app, caption, cards, runs) {
@@ -26,21 +26,25 @@ export function verdictTable(app, caption, cards, runs) {
     h("th", { scope: "col" }, swatch(app, run.id), " ", longName(run.name, { start })),
   );
   const head = h("tr", null, h("th", { scope: "col" }, app.t("scalar.compare.tag")), heads);
-  return folded(
-    app.t("scalar.mode.compare"),
-    caption,
-    h(
-      "table",
-      { class: "table" },
-      h("thead", null, head),
-      h(
-        "tbody",
-        null,
-        cards.map((card) => card.verdict),
+  const rows = cards.map((card) => {
+    const name = h("th", { scope: "row" }, longName(card.name));
+    const row = h(
+      "tr",
+      null,
+      name,
+      runs.map(() => h("td", { class: "muted" }, "…")),
+    );
+    card.onverdict.push((series) =>
+      replace(
+        row,
+        name,
+        runs.map((run) => verdictCell(app, series.get(run.id))),
       ),
-    ),
-    true,
-  );
+    );
+    return row;
+  });
+  const table = h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows));
+  return folded(app.t("scalar.mode.compare"), caption, table, true);
 }
 
 /**
@@ -50,7 +54,7 @@ export function verdictTable(app, caption, cards, runs) {
  * @param {HTMLElement} table
  * @param {boolean} open
  */
-function folded(name, title, table, open) {
+export function folded(name, title, table, open) {
   return h(
     "details",
     { class: "panel", open },
@@ -103,14 +107,7 @@ export function comparedSettings(runs) {
 /** Create the table of settings that are not equal in all runs. @param {App} app @param {Run[]} runs */
 export function settingsTable(app, runs) {
   const { names: differ, claims } = comparedSettings(runs);
-  const texts = claims.map((claim) => claimElement(app, claim, { class: "muted" }));
-  if (!differ.length) return h("div", null, texts);
-  const text = (/** @type {unknown} */ value) =>
-    value === undefined || value === null
-      ? "–"
-      : typeof value === "number"
-        ? number(value, 6)
-        : String(value);
+  if (!differ.length) return settingsNote(app, runs);
   const start = sharedPath(runs.map((run) => run.name));
   const head = h(
     "tr",
@@ -123,7 +120,9 @@ export function settingsTable(app, runs) {
       "tr",
       null,
       h("th", { scope: "row" }, key),
-      runs.map((run) => text(run.hyper[key])).map((cell) => h("td", { class: valueClass(cell) }, cell)),
+      runs
+        .map((run) => settingText(run.hyper[key]))
+        .map((cell) => h("td", { class: valueClass(cell) }, cell)),
     ),
   );
   const title = claims.map((claim) => claimText(app, claim)).join(app.t("stray.and"));
@@ -135,7 +134,23 @@ export function settingsTable(app, runs) {
   );
 }
 
-/** @param {App} app @param {string} run */
-function swatch(app, run) {
+/** Create the sentences about the settings of runs. @param {App} app @param {Run[]} runs */
+export function settingsNote(app, runs) {
+  const { claims } = comparedSettings(runs);
+  return h(
+    "div",
+    null,
+    claims.map((claim) => claimElement(app, claim, { class: "muted" })),
+  );
+}
+
+/** Return a setting as text. @param {unknown} value */
+export function settingText(value) {
+  if (value === undefined || value === null) return "–";
+  return typeof value === "number" ? number(value, 6) : String(value);
+}
+
+/** Create the colour mark of a run. @param {App} app @param {string} run */
+export function swatch(app, run) {
   return h("i", { class: "swatch", style: { background: app.selection.colour(run) } });
 }

@@ -1,10 +1,8 @@
 // Card with the differences between runs and a baseline for one tag.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
-import { longName } from "../../components/long_name.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
-import { verdictCell } from "./compare_tables.js";
 import { linesOf } from "./curve.js";
 import { highlighted } from "./highlight.js";
 import { differenceFigure } from "./difference_figure.js";
@@ -13,6 +11,7 @@ import { requestSeries } from "./series_request.js";
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {import("../../core/answers.js").ComparedScalars} Compared */
+/** @typedef {import("../../core/answers.js").ComparedSeries} Series */
 
 /** Card of one tag that compares runs with a baseline. */
 export class DifferenceCard {
@@ -37,12 +36,10 @@ export class DifferenceCard {
     this.curves = [];
     /** Whether the verdict is that of the newest request. */
     this.judged = false;
-    this.verdict = h(
-      "tr",
-      null,
-      h("th", { scope: "row" }, longName(this.name)),
-      runs.map(() => h("td", { class: "muted" }, "…")),
-    );
+    /** What is known of each run. @type {Map<string, Series>} */
+    this.series = new Map();
+    /** What is called with it once it is known. @type {((series: Map<string, Series>) => void)[]} */
+    this.onverdict = [];
     this.plot = plotArea(app.t("scalar.compare.chart", { tag: this.name }));
     this.foot = h("div", { class: "row small muted wrap" });
     this.box = chartCard(app, {
@@ -111,16 +108,12 @@ export class DifferenceCard {
     return app.api.columns("v2/scalar/compare", params, { signal });
   }
 
-  /** Show the verdict in the table. A tag that no run has is hidden. @param {Compared} response */
+  /** Tell the tables the verdict. A tag that no run has is hidden. @param {Compared} response */
   showVerdict(response) {
     this.judged = true;
-    const series = new Map(response.series.map((row) => [row.run, row]));
-    replace(
-      this.verdict,
-      h("th", { scope: "row" }, longName(this.name)),
-      this.others.map((run) => verdictCell(this.page.app, series.get(run.id))),
-    );
-    this.element.hidden = !series.size;
+    this.series = new Map(response.series.map((row) => [row.run, row]));
+    for (const show of this.onverdict) show(this.series);
+    this.element.hidden = !this.series.size;
   }
 
   /** Draw curves and differences. */
