@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 from mindinsight.writer.alerts import Level
+from tests.claims.situations.alignment import paced, times
 from tests.server.formats.tensorboard.conftest import Messages
 
 TILES = {
@@ -111,6 +112,22 @@ def test_ranks_are_one_click_away(page: Any, samples: str) -> None:
     page.get_by_label("Rank", exact=True).select_option("rank 3")
     expect(page).to_have_url(f"{samples}overview?run=./ranks/rank_3")
     expect(page.get_by_role("heading", level=1)).to_have_text("ranks/rank_3")
+
+
+def test_a_slow_rank_is_named_beside_another_rank_and_on_the_page_of_the_job(
+    page: Page, serve: Any, tmp_path: Path
+) -> None:
+    paced(tmp_path / "base", {rank: times(rank, 0.32 if rank == 3 else 0.2) for rank in range(4)})
+    url = serve(tmp_path / "base")
+    slow = re.compile(r"The steps of rank 3 take \d+ % longer than those of the median rank since step \d")
+    page.goto(f"{url}overview?run=./job/rank_0")
+    expect(page.get_by_text(slow)).to_be_visible()
+    page.goto(f"{url}job?job=job")
+    expect(page.get_by_text(slow)).to_be_visible()
+    ranks = page.get_by_role("table").get_by_role("row")
+    expect(ranks.nth(1)).to_contain_text("rank 3")
+    expect(ranks.nth(1)).to_contain_text("slow")
+    expect(ranks.nth(2)).not_to_contain_text("slow")
 
 
 def test_a_file_that_grows_is_followed(page: Any, serve: Any, sample_base: Any, tmp_path: Path) -> None:

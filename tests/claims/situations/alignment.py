@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 
@@ -473,6 +475,76 @@ def three_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
 def two_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) * (1.33 if rank in (1, 5) else 1) for rank in range(6)}
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+PACES = ["claim.health.slower", "claim.health.was_slower", "claim.health.pace_unknown"]
+
+
+def paced(folder: Path, seconds: Mapping[int, np.ndarray], scalar: str = "", rate: bool = False) -> Question:
+    """Write one run for each rank with a loss, recorded at the end of each of its steps, and, if it has a
+    name, the scalar of the seconds for a step or of the steps for a second."""
+    for rank, times in seconds.items():
+        events = [Event(wall_time=1.7e9, version="MindSpore.Event:1")]
+        for step, wall in enumerate(1.7e9 + np.cumsum(times)):
+            event = Event(wall_time=wall, step=step)
+            event.summary.value.add(tag="loss", scalar_value=noisy(rank)[step])
+            if scalar:
+                event.summary.value.add(tag=scalar, scalar_value=(1 / times if rate else times)[step])
+            events.append(event)
+        file = folder / "job" / f"rank_{rank}" / "x.out.events.summary.1700000000.host_MS"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"".join(encode_record(event.SerializeToString()) for event in events))
+    return Question(base=folder, request="/v2/answers/health?job=./job", page="job?job=job")
+
+
+def times(rank: int, seconds: float = 0.2) -> np.ndarray:
+    """Return the seconds of 200 steps, of which every 50th takes three times as long."""
+    values = seconds * np.exp(0.05 * np.random.default_rng(rank).standard_normal(len(STEPS)))
+    return np.asarray(values * np.where(STEPS % 50 == 49, 3, 1))
+
+
+@situation(makes=["claim.health.slower"], never=["claim.health.differs", "claim.health.alike", *PACES[1:]])
+def steps_of_a_rank_take_60_percent_longer_by_a_scalar(folder: Path) -> Question:
+    return paced(folder, {rank: times(rank, 0.32 if rank == 3 else 0.2) for rank in range(4)}, "step_time")
+
+
+@situation(makes=["claim.health.slower"], never=["claim.health.differs", "claim.health.alike", *PACES[1:]])
+def a_rank_has_a_lower_throughput_from_step_100_on(folder: Path) -> Question:
+    slow = np.where(STEPS >= 100, 1.6, 1.0)
+    ranks = {rank: times(rank) * (slow if rank == 3 else 1) for rank in range(4)}
+    return paced(folder, ranks, "throughput", rate=True)
+
+
+@situation(makes=["claim.health.slower"], never=["claim.health.differs", *PACES[1:]])
+def steps_of_a_rank_take_longer_by_the_times_of_recording(folder: Path) -> Question:
+    return paced(folder, {rank: times(rank, 0.32 if rank == 3 else 0.2) for rank in range(4)})
+
+
+@situation(makes=["claim.health.was_slower"], never=["claim.health.slower", "claim.health.pace_unknown"])
+def steps_of_a_rank_took_longer_for_a_while(folder: Path) -> Question:
+    slow = np.where((STEPS >= 60) & (STEPS < 140), 1.6, 1.0)
+    return paced(folder, {rank: times(rank) * (slow if rank == 3 else 1) for rank in range(4)}, "step_time")
+
+
+@situation(makes=["claim.health.differs"], never=PACES)
+def steps_of_a_rank_are_faster(folder: Path) -> Question:
+    return paced(folder, {rank: times(rank, 0.1 if rank == 3 else 0.2) for rank in range(4)}, "step_time")
+
+
+@situation(makes=["claim.health.alike"], never=PACES)
+def times_of_steps_are_equal_by_a_scalar(folder: Path) -> Question:
+    return paced(folder, {rank: times(rank) for rank in range(4)}, "step_time")
+
+
+@situation(makes=["claim.health.alike", "claim.health.pace_unknown"], never=PACES[:2])
+def ranks_wait_for_each_other_and_record_no_times(folder: Path) -> Question:
+    """One of them may be slow: the others record their steps when it has done its own."""
+    return paced(folder, {rank: times(0) + 0.001 * times(rank) for rank in range(4)})
+
+
+@situation(makes=["claim.health.alike"], never=PACES)
+def steps_of_a_millisecond_are_recorded_when_the_writer_is_ready(folder: Path) -> Question:
+    return paced(folder, {rank: times(rank, 0.002 if rank == 3 else 0.001) for rank in range(4)})
 
 
 @situation(makes=["claim.health.spread"], never=["claim.health.alike", "claim.health.groups"])

@@ -473,7 +473,7 @@ def _ranks(folder: Path, slow: int) -> Question:
 
 
 @situation(
-    makes=["claim.explain.rank", "claim.health.differs", "claim.explain.found"],
+    makes=["claim.explain.rank", "claim.health.slower", "claim.explain.found"],
     never=["claim.explain.nothing", "claim.health.alike"],
     exit_code=1,
 )

@@ -12,6 +12,13 @@ from mindinsight.server.curves.bands import FEWEST_STEPS, Spread, spread_of
 from mindinsight.server.curves.missing_ranks import missing_ranks
 from mindinsight.server.curves.rank_anomaly import RankOutlier
 from mindinsight.server.curves.rank_outliers import judge, rows_of_other_steps
+from mindinsight.server.plugins.answers.rank_pace import (
+    SlowRank,
+    is_pace,
+    pace_claims,
+    slow_by_scalars,
+    slow_by_walls,
+)
 from mindinsight.server.store.run import Run
 
 _RANGES: Final = 8  # ranks that are named; the count tells how many there are
@@ -118,13 +125,17 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
     others = _about(ranks, sorted(elsewhere), "claim.health.other_steps", "unknown")
     noisy = _about(ranks, sorted(noisier), "claim.health.noisier", "unknown")
     levels = [*(_levels(ranks, *known) for known in spreads), *others, *noisy]
+    timed = any(len(rows) > 1 for tag, rows in compared.items() if is_pace(tag))
+    named = ((divergence.tag, divergence.stray) for divergence in rank_strays)
+    slow = list(slow_by_scalars(named)) if timed else slow_by_walls(ranks, tags)
     return JobHealth(
         tuple(run.id for run in ranks),
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
         (
-            *health_claims(ranks, compared, rank_strays, levels, left_out),
+            *health_claims(ranks, compared, rank_strays, levels, left_out, slow or ()),
+            *(pace_claims(ranks, slow) if slow == [] and not timed else ()),
             *_about(ranks, sorted(near), "claim.health.near_steps", "note"),
         ),
     )
@@ -156,20 +167,23 @@ def health_claims(
     rank_strays: Sequence[RankDivergence],
     levels: Sequence[Claim] = (),
     left_out: int = 0,
+    slow: Sequence[SlowRank] = (),
 ) -> list[Claim]:
-    """Return the claims about a job: ranks by their worst divergence, then unknowns.
+    """Return the claims about a job: slow ranks, ranks by their worst other divergence, then unknowns.
 
     `compared` has the indices of the compared ranks for each scalar. `levels` are the claims about levels
     that differ without an outlier rank. ``left_out`` is the number of runs that the server does not show.
     """
+    slower = {(rank.row, rank.tag, "lasting") for rank in slow}
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
     for stray in rank_strays:
-        if stray.stray.other is not None:
+        divergence = (stray.stray.row, stray.tag, stray.stray.kind)
+        if stray.stray.other is not None or divergence in slower:
             continue
         kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
         worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
-    claims = []
+    claims = pace_claims(ranks, slow) if slow else []
     for kind in _WORST_FIRST:
         if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
@@ -178,6 +192,7 @@ def health_claims(
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
+    faulty |= {rank.row for rank in slow}
     unknown = [
         *levels,
         *_missing(ranks, left_out),

@@ -50,6 +50,12 @@ export function unknownRuns({ claims }) {
   return new Set(unknown.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
 }
 
+/** Return the ids of runs whose steps take longer than most. @param {Pick<Health, "claims">} health */
+export function slowRuns({ claims }) {
+  const slower = claims.filter(({ key }) => /^claim\.health\.(was_)?slower$/.test(key));
+  return new Set(slower.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
+}
+
 /**
  * Return how many ranks without data a gap in the strip before a row stands for; 0 if there is no gap.
  * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond it no gap fits
@@ -72,8 +78,12 @@ export function healthStrip(app, health, job, most = CELLS) {
   const unknown = unknownRuns(health);
   const share = Math.ceil(health.runs.length / most);
   const regular = health.claims.some(({ key }) => key === "claim.health.some_of_each");
-  const rest = (/** @type {number} */ cell) =>
-    health.runs.slice(cell * share, (cell + 1) * share).some((run) => unknown.has(run)) ? "unknown" : "well";
+  const slow = slowRuns(health);
+  const rest = (/** @type {number} */ cell) => {
+    const runs = health.runs.slice(cell * share, (cell + 1) * share);
+    if (runs.some((run) => slow.has(run))) return "lasting";
+    return runs.some((run) => unknown.has(run)) ? "unknown" : "well";
+  };
   const cells = cellsOf(health, most).flatMap((stray, i) => [
     ...Array.from({ length: share > 1 || regular ? 0 : missingBefore(health.ranks, i, most) }, () =>
       h("i", { class: "missing" }),

@@ -2,7 +2,7 @@
 
 import { empty } from "../components/empty.js";
 import { NON_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, KINDS, outliersByRank, unknownRuns } from "../components/health_strip.js";
+import { healthStrip, KINDS, outliersByRank, slowRuns, unknownRuns } from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { RunCurves } from "../components/run_curves.js";
 import { COLOURS } from "../core/colours.js";
@@ -206,9 +206,13 @@ function table(app, health) {
   const now = selection.list().now;
   const strays = outliersByRank(health);
   const unknown = unknownRuns(health);
-  const well = (/** @type {number} */ row) =>
-    t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
-  const order = health.runs.map((_, row) => row).sort((a, b) => severity(strays[a]) - severity(strays[b]));
+  const slow = slowRuns(health);
+  const well = (/** @type {number} */ row) => {
+    if (slow.has(health.runs[row])) return t("health.slow");
+    return t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
+  };
+  const place = (/** @type {number} */ row) => severity(strays[row]) - Number(slow.has(health.runs[row]));
+  const order = health.runs.map((_, row) => row).sort((a, b) => place(a) - place(b));
   const rows = order.slice(0, SHOWN).map((row) => {
     const run = selection.run(health.runs[row]);
     return h(
