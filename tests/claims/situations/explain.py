@@ -302,11 +302,47 @@ def validation_loss_that_rises_with_the_training_loss(folder: Path) -> Question:
     return _searched(folder, {"train/loss": rising, "val/loss": rising + 0.2})
 
 
-@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit", "claim.explain.rises"])
-def validation_loss_that_rises_by_a_third(folder: Path) -> Question:
-    train = 2 * np.exp(-STEPS / 40) + 0.05
-    late = np.maximum(0, STEPS - 120) * 0.002
-    return _searched(folder, {"train/loss": train + noise(1, 0.01), "val/loss": train + 0.4 + late})
+STEADY = "claim.explain.overfit_steady"
+
+
+def _slightly_overfit(folder: Path, late: np.ndarray, train: np.ndarray | None = None) -> Question:
+    """Write a validation loss that rises late, by default beside a training loss that falls."""
+    falls = 2 * np.exp(-STEPS / 40) + 0.05
+    scalars = {"train/loss": (falls if train is None else train) + noise(1, 0.01)}
+    return _searched(folder, {**scalars, "val/loss": falls + 0.4 + late + noise(5, 0.01)})
+
+
+@situation(makes=[STEADY], never=["claim.explain.overfit", "claim.explain.rises", "claim.explain.nothing"])
+def validation_loss_that_rises_steadily_by_a_quarter(folder: Path) -> Question:
+    return _slightly_overfit(folder, np.maximum(0, STEPS - 80) * 0.0032)
+
+
+@situation(makes=[STEADY], never=["claim.explain.overfit_few", "claim.explain.nothing"])
+def validation_loss_of_fifteen_values_that_rises_steadily_by_a_fifth(folder: Path) -> Question:
+    validation = 0.5 + np.exp(-_EPOCHS) + np.maximum(0, _EPOCHS - 5) * 0.012 + noise(4, 0.003)[:15]
+    train = 2 * np.exp(-STEPS / 60) + 0.05 + noise(1, 0.01)
+    return _validated(folder, validation.tolist(), train.tolist())
+
+
+@situation(makes=["claim.explain.nothing"], never=[STEADY, "claim.explain.overfit", "claim.explain.rises"])
+def validation_loss_that_rises_by_a_twentieth(folder: Path) -> Question:
+    return _slightly_overfit(folder, np.maximum(0, STEPS - 80) * 0.0003)
+
+
+@situation(makes=["claim.explain.nothing"], never=[STEADY, "claim.explain.overfit", "claim.explain.rises"])
+def validation_loss_that_fluctuates_by_a_third(folder: Path) -> Question:
+    return _slightly_overfit(folder, np.abs(noise(6, 0.15)) * (STEPS > 80))
+
+
+@situation(makes=["claim.explain.nothing"], never=[STEADY, "claim.explain.overfit", "claim.explain.rises"])
+def validation_loss_that_rose_by_a_third_and_came_back(folder: Path) -> Question:
+    return _slightly_overfit(folder, np.maximum(0, 50 - np.abs(STEPS - 130)) * 0.003)
+
+
+@situation(makes=["claim.explain.nothing"], never=[STEADY, "claim.explain.overfit"])
+def validation_loss_that_rises_by_a_third_beside_a_training_loss_that_does(folder: Path) -> Question:
+    late = np.maximum(0, STEPS - 80) * 0.0032
+    return _slightly_overfit(folder, late, 2 * np.exp(-STEPS / 40) + 0.4 + late)
 
 
 @situation(

@@ -16,6 +16,7 @@ from mindinsight.server.curves.levels import (
     rise_above_lowest,
     rise_of_few,
     run_up,
+    steady_rise,
 )
 from mindinsight.server.types import Doubles
 from tests.narrowing import require
@@ -143,3 +144,28 @@ def test_growth_up_to_a_nan_has_its_first_and_last_step() -> None:
 def test_noise_does_not_grow_up_to_a_nan(deviation: float) -> None:
     curves = [np.r_[np.exp(deviation * noise(30, seed)), np.nan] for seed in range(500)]
     assert [run_up(STEPS[:31], values) for values in curves] == [None] * 500
+
+
+def test_a_steady_rise_is_found_below_half_of_the_level() -> None:
+    steps = np.arange(15)
+    values = 0.5 + np.exp(-steps) + np.maximum(0, steps - 5) * 0.012
+    change = require(steady_rise(steps, values))
+    assert change.step in range(4, 8)
+    assert 1.1 < change.factor < 1.3
+    assert steady_rise(steps[:11], values[:11]) is None  # too few
+    assert steady_rise(steps, values[::-1]) is None
+    assert steady_rise(steps, -values) is None
+    short = 0.5 + np.exp(-steps) + np.maximum(0, steps - 10) * 0.05  # four values after the lowest one
+    assert steady_rise(steps, short) is None
+    dip = values.copy()
+    dip[10:13] = dip[12:9:-1]  # three pairs of nine values descend
+    assert steady_rise(steps, dip) is not None
+    dip[6:13] = dip[12:5:-1]
+    assert steady_rise(steps, dip) is None
+
+
+def test_noise_around_a_level_rises_steadily_in_fewer_than_one_of_300_curves() -> None:
+    generator = np.random.default_rng(3)
+    for count in (12, 19, 60):
+        curves = np.exp(0.3 * generator.standard_normal((1000, count)))
+        assert sum(steady_rise(np.arange(count), values) is not None for values in curves) <= 3

@@ -12,6 +12,7 @@ import numpy as np
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.levels import (
     BEFORE,
+    BY_CHANCE,
     COLLAPSED,
     FACTOR,
     FEWEST,
@@ -22,6 +23,7 @@ from mindinsight.server.curves.levels import (
     RISEN,
     RISEN_AT_END,
     RISEN_BESIDE,
+    RISEN_STEADILY,
     RUN_UP_FACTOR,
     Change,
     Levels,
@@ -34,6 +36,7 @@ from mindinsight.server.curves.levels import (
     rise_above_lowest,
     rise_of_few,
     run_up,
+    steady_rise,
 )
 from mindinsight.server.store.run import Run
 
@@ -109,6 +112,7 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         counts["jumps"] += sum(_finite(run, tag) > BEFORE for tag in _with_aim(run, "loss", "norm"))
     limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
+    limits |= {"steady": RISEN_STEADILY}
     limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
     parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
@@ -224,10 +228,11 @@ def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
     for run in runs:
         judged = dict(_judged(run, "loss"))
         for tag in _few_validation(run, judged):
-            if claim := _few_overfit_claim(run, tag, judged):
+            if claim := _few_overfit_claim(run, tag, judged) or _steady_overfit_claim(run, tag, judged):
                 claims.setdefault(tag, claim)
         for tag, levels in judged.items():
             claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
+            claim = claim or _steady_overfit_claim(run, tag, judged)
             if claim is not None:
                 claims.setdefault(tag, claim)
     yield from first_claims(list(claims.values()))
@@ -265,6 +270,19 @@ def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim |
     facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
     facts |= {"factor": float(f"{change.factor:.2g}")}
     return _found("overfit_few", run, tag, {"tag": tag, "n": _finite(run, tag), **facts, **fall})
+
+
+def _steady_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
+    """Return a claim that a validation loss rose steadily, though by less than `_overfit_claim` needs, while
+    the training loss fell, or None."""
+    line = run.scalars[tag].line()
+    if not _words(tag) & _VALIDATION or (change := steady_rise(line.steps, line.values)) is None:
+        return None
+    if (fall := _fall_beside(tag, change, judged)) is None:
+        return None
+    facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
+    facts |= {"factor": float(f"{change.factor:.3g}"), "chance": BY_CHANCE}
+    return _found("overfit_steady", run, tag, {"tag": tag, **facts, **fall, "limit": RISEN_STEADILY})
 
 
 def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:

@@ -27,8 +27,13 @@ _SLIGHT: Final = 0.01  # of its level: a training that learns lowers its loss by
 RISEN: Final = 2.0
 RISEN_BESIDE: Final = 1.5  # of a validation loss whose training loss falls, which is a second sign
 RISEN_AT_END: Final = 10.0  # enough without lasting
+RISEN_STEADILY: Final = 1.1  # of a validation loss that rises on and on while its training loss falls
+_STEADY: Final = 6  # values after the lowest one, at least: of fewer, any order is too likely
+_STEADY_PARTS: Final = 20  # values or medians whose order is looked at
+BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 6 values, without exception
 _LASTING: Final = 0.25  # of the curve
 _REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
+_REGAINED_STEADILY: Final = 0.03  # the same for a rise that noise does not explain
 COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
 GROWN: Final = 100.0  # orders of magnitude. Schedules and warm-up change the norm of gradients by less.
 
@@ -176,6 +181,42 @@ def rise_of_few(steps: Ints, values: Floats) -> Change | None:
     if not rises or not end - low > _FEW_CERTAIN * error:
         return None
     return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(levels))]), end, end / low)
+
+
+def steady_rise(steps: Ints, values: Floats) -> Change | None:
+    """Return the rise of a curve of twelve or more finite values that rises on from its lowest value to 1.1
+    times as much or more, or None.
+
+    Six or more values follow the lowest. Fewer than one of 700 random orders of them is as near to ascending.
+    Medians of equal parts take the place of more than twenty values.
+    """
+    finite = np.isfinite(values)
+    known, at = values[finite].astype(np.float64), steps[finite]
+    if len(known) < FEWEST_BESIDE:
+        return None
+    parts = np.array_split(known, min(len(known), _STEADY_PARTS))
+    medians = np.array([np.median(part) for part in parts])
+    part = int(np.argmin(medians))
+    after = medians[part + 1 :]
+    if len(after) < _STEADY or medians[part] <= 0:
+        return None
+    descents = int(np.count_nonzero(np.triu(after[:, None] >= after[None, :], 1)))
+    end = float(np.median(after[-_FEW_PART:]))  # of three, as one high value is no rise
+    low = float(np.median(medians[max(part - 1, 0) : part + 2]))
+    if end < RISEN_STEADILY * low or end - low < _REGAINED_STEADILY * (float(medians[0]) - low):
+        return None
+    if _orders(len(after), descents) * BY_CHANCE > math.factorial(len(after)):
+        return None
+    return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(medians))]), end, end / low)
+
+
+def _orders(count: int, descents: int) -> int:
+    """Return the number of orders of values in which at most so many pairs descend."""
+    ways = [1]
+    for size in range(2, count + 1):
+        reach = len(ways) + size - 1
+        ways = [sum(ways[max(0, pairs - size + 1) : pairs + 1]) for pairs in range(reach)]
+    return sum(ways[: descents + 1])
 
 
 @dataclass(frozen=True, slots=True)
