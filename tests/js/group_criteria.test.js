@@ -1,9 +1,10 @@
 // Groups of runs: bins of numbers, the usual setting, and notes that are said once.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { isIncidental } from "../../web/mindinsight/web/static/js/core/run_traits.js";
+import { isIncidental, namesRuns } from "../../web/mindinsight/web/static/js/core/run_traits.js";
 import { calmBands } from "../../web/mindinsight/web/static/js/views/scalar/band.js";
 import { binsOf, usualSetting } from "../../web/mindinsight/web/static/js/views/scalar/criteria.js";
 import { distinctNotes } from "../../web/mindinsight/web/static/js/views/scalar/group_notes.js";
@@ -75,6 +76,13 @@ test("what most runs have for themselves is no kind of run; a path that many sha
   assert.equal(isIncidental("model_path", ["/a", "/a", "/b", "/b"]), false);
   assert.equal(isIncidental("optimizer", ["adam", "sgd", "lion"]), false);
   assert.equal(isIncidental("learning_rate", rates), false);
+});
+
+test("the pages know settings that name runs as the server does", () => {
+  const cases = new URL("../data/settings_that_name_runs.json", import.meta.url);
+  for (const [name, values, expected] of JSON.parse(readFileSync(cases, "utf-8"))) {
+    assert.equal(namesRuns(name, values), expected, `${name} ${values}`);
+  }
 });
 
 test("a note on several scalars is said once, with their names", () => {

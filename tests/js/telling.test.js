@@ -36,4 +36,9 @@ test("a setting that a run did not record neither differs nor is the same", () =
     ["settings_differ", "settings_partly"],
   ]);
   assert.deepEqual(compared({}, {}), [[], ["no_settings"]]);
+  assert.deepEqual(compared({ lr: 1, dir: "/a", x: 1 }, { lr: 2, dir: "/b", x: 1 }), [
+    ["lr", "dir"],
+    ["settings_differ", "settings_naming"],
+  ]);
+  assert.deepEqual(compared({ dir: "/a" }, { dir: "/b" }), [["dir"], ["settings_naming"]]);
 });

@@ -441,8 +441,22 @@ def same_settings_and_another_package(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.explain.settings_naming", "claim.explain.same_settings"],
+    never=["claim.explain.settings", "claim.explain.settings_alone"],
+)
+def only_names_of_the_runs_differ(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01, "run_name": "a", "output_dir": "/out/a"})
+    wait_for_the_next_second()
+    settings = {"lr": 0.01, "run_name": "b", "output_dir": "/out/b"}
+    record(folder / "b", {"loss": changed(150, np.nan)}, settings)
+        folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01, "run_name": "b", "output_dir": "/out/b"}
+    )
+    return ask(folder, "b")
+
+
+@situation(
     makes=["claim.explain.settings", "claim.explain.settings_alone", "claim.explain.baseline"],
-    never=["claim.explain.same_settings", "claim.explain.none_healthy"],
+    never=["claim.explain.same_settings", "claim.explain.none_healthy", "claim.explain.settings_naming"],
 )
 def a_setting_that_one_of_two_recorded(folder: Path) -> Question:
     record(folder / "a", {"loss": falling()}, {"lr": 0.01, "warmup": 10})

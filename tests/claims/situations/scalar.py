@@ -766,7 +766,8 @@ def steps_that_do_not_meet(folder: Path) -> Question:
 # What pages decide by themselves
 
 SETTINGS = [
-    f"claim.compare.{name}" for name in ("same_settings", "settings_differ", "settings_partly", "no_settings")
+    f"claim.compare.{name}"
+    for name in ("same_settings", "settings_differ", "settings_partly", "settings_naming", "no_settings")
 ]
 
 
@@ -783,6 +784,14 @@ def settings_that_are_the_same(folder: Path) -> Question:
 @situation(makes=["claim.compare.settings_differ"], never=but(SETTINGS, "settings_differ"))
 def one_setting_differs(folder: Path) -> Question:
     return settings({"lr": 0.1, "seed": 3}, {"lr": 0.1, "seed": 4})
+
+
+@situation(
+    makes=["claim.compare.settings_naming", "claim.compare.same_settings"],
+    never=but(SETTINGS, "settings_naming", "same_settings"),
+)
+def only_the_output_directory_differs(folder: Path) -> Question:
+    return settings({"lr": 0.1, "output_dir": "/runs/1"}, {"lr": 0.1, "output_dir": "/runs/2"})
 
 
 @situation(makes=["claim.compare.settings_partly"], never=but(SETTINGS, "settings_partly"))

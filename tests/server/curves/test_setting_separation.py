@@ -1,11 +1,15 @@
 """Separation of two groups of runs by settings, beyond chance or not."""
 
+import json
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mindinsight.server.claims import Claim, sentence
+from mindinsight.server.curves import setting_separation
 from mindinsight.server.curves.setting_separation import (
     Separation,
     Value,
@@ -16,6 +20,9 @@ from mindinsight.server.curves.setting_separation import (
     separations,
 )
 
+ROOT = Path(__file__).parents[3]
+CASES = ROOT / "tests" / "data" / "settings_that_name_runs.json"
+TRAITS = ROOT / "web" / "mindinsight" / "web" / "static" / "js" / "core" / "run_traits.js"
 INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
 OUTSIDE = [1e-5, 2e-5, 1e-4, 0.05, 0.1]
 
@@ -115,6 +122,20 @@ def test_paths_and_unique_texts_name_runs_and_shared_ones_do_not() -> None:
     assert not names_runs("data_dir", ["/a", "/a", "/b", "/b"])
     assert not names_runs("lr", [0.1 * number for number in range(20)])
     assert not names_runs("optimizer", ["adam", "sgd", "lion"])
+
+
+@pytest.mark.parametrize(("name", "values", "expected"), json.loads(CASES.read_text("utf-8")))
+def test_the_server_knows_settings_that_name_runs(name: str, values: list[Value], expected: bool) -> None:
+    """`tests/js/group_criteria.test.js` asks the same of the pages."""
+    assert names_runs(name, values) is expected
+
+
+def test_the_pages_have_the_same_patterns_for_names_of_runs() -> None:
+    script = TRAITS.read_text(encoding="utf-8")
+    block = script[script.index("const FACT = ") : script.index("const FACT_TEXT")]
+    assert "".join(re.findall(r'"([^"]*)"', block)[:-1]) == setting_separation._FACT.pattern
+    assert f"const FACT_TEXT = /{setting_separation._FACT_TEXT.pattern}/;" in script
+    assert f"const FEW_RUNS = {setting_separation._FEW_RUNS};" in script
 
 
 def region(column: list[Value], fails: list[bool]) -> tuple[str, int, int] | None:

@@ -10,10 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
-from mindinsight.server.api.curve_faults import NAMED, aim_of, curve_claims, first_claims, searched_claims
-from mindinsight.server.api.run_answers import hyper_of
-from mindinsight.server.claims import Claim, few
-from mindinsight.server.compute.json_values import exact_as_text
+from mindinsight.server.api.curve_faults import aim_of, curve_claims, first_claims, searched_claims
+from mindinsight.server.api.run_differences import differences, recorded_codes
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import UNLOCATED, norm_claims, tensor_of
@@ -22,7 +21,6 @@ from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
-from mindinsight.server.errors import Gone
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator
 from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms
@@ -30,7 +28,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
-from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
+from mindinsight.server.plugins.code import different_scripts
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
 from mindinsight.server.report.run_report import (
     MOST,
@@ -500,7 +498,7 @@ def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
     """Return True if no rank of a job has a fault, and its script is not known to differ from the run's."""
     if not all(is_without_fault(rank) for rank in (other, *runs) if rank.job == other.job):
         return False
-    codes = _codes(run, other)
+    codes = recorded_codes(run, other)
     return codes is None or different_scripts(*codes) is None
 
 
@@ -539,57 +537,6 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     pair = {"run": run.id, "baseline": other.id}
     links = (("align", pair), ("why", {"good": [other.id], "bad": [run.id]}))
     return Part("difference", tuple(claims), links=links), [*unknown, *missing]
-
-
-def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
-    """Return claims about settings, code and packages of two runs, and about what was not recorded."""
-    claims: list[Claim] = []
-    unknown: list[Claim] = []
-    ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
-    codes = _codes(run, other)
-    if ours and theirs:
-        claims += _settings_claims(ours, theirs)
-    elif not codes:
-        return claims, [Claim("claim.explain.no_settings_or_code", "unknown")]
-    else:
-        unknown.append(Claim("claim.explain.no_settings", "unknown"))
-    for claim in code_claims(*codes, run.name, other.name) if codes else ():
-        (unknown if claim.verdict == "unknown" else claims).append(claim)
-    unknown += [] if codes else [Claim("claim.explain.no_code", "unknown")]
-    return claims, unknown
-
-
-def _settings_claims(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Claim]:
-    common = sorted(ours.keys() & theirs.keys())
-    differing = [name for name in common if ours[name] != theirs[name]]
-    if differing:
-        yield _differing_claim(ours, theirs, differing)
-    elif common:
-        yield Claim("claim.explain.same_settings", "note", {"n": len(common)})
-    if alone := sorted(ours.keys() ^ theirs.keys()):
-        facts = {"n": len(alone), "names": few(alone, 2 * NAMED)}
-        yield Claim("claim.explain.settings_alone", "note", facts)
-
-
-def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differing: Sequence[str]) -> Claim:
-    parts = [
-        Claim(
-            "claim.part.explain.setting",
-            "note",
-            {"name": name, "now": exact_as_text(ours[name]), "before": exact_as_text(theirs[name])},
-        )
-        for name in differing
-    ]
-    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * NAMED)})
-
-
-def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:
-    """Return the recorded code, packages and command of both runs, or None if either cannot be read."""
-    try:
-        first, second = recorded_code(run), recorded_code(other)
-    except (Gone, UnreadableError):
-        return None
-    return None if first is None or second is None else (first, second)
 
 
 def _unknown(source: ReportSource, unknown: Iterable[Claim]) -> Part:

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from mindinsight.server.api.explanation import Part, differences, explain_run, in_order
+from mindinsight.server.api.explanation import Part, explain_run, in_order
 from mindinsight.server.api.report_routes import report_source
+from mindinsight.server.api.run_differences import differences
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob

@@ -23,7 +23,7 @@ _THRESHOLD: Final = 0.001  # share of a threshold's effect that decides between 
 _FEW_RUNS: Final = 12  # from as many on, texts that most runs have for themselves are names of runs
 _FACT: Final = re.compile(
     r"(^|[:._/-])(dir|directory|path|file|folder|output|logs?|logdir|time|timestamp|date|started|id|uuid|host"
-    r"|hostname|port|pid)$",
+    r"|hostname|port|pid|(run|exp|experiment|job|trial)[_-]?name)$",
     re.IGNORECASE,
 )
 _FACT_TEXT: Final = re.compile(r"[/\\]|^\d{4}-\d\d-\d\d")  # a path or a date

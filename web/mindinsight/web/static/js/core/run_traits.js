@@ -11,20 +11,26 @@ export const SEED = new RegExp(
 );
 const FACT = new RegExp(
   "(^|[:._/-])(dir|directory|path|file|folder|output|logs?|logdir|time|timestamp|date|started|id|uuid|host" +
-    "|hostname|port|pid)$",
+    "|hostname|port|pid|(run|exp|experiment|job|trial)[_-]?name)$",
   "i",
 );
 const FACT_TEXT = /[/\\]|^\d{4}-\d\d-\d\d/; // a path or a date
 const FEW_RUNS = 12;
 
 /**
- * Return whether a setting tells runs apart rather than kinds of runs: random seeds, and paths, times and
- * other names that most runs have for themselves.
+ * Return whether a setting tells runs apart rather than kinds of runs: a random seed, or a name of a run.
  * @param {string} name
  * @param {unknown[]} values one for each run
  */
-export function isIncidental(name, values) {
-  if (SEED.test(name)) return true;
+export const isIncidental = (name, values) => SEED.test(name) || namesRuns(name, values);
+
+/**
+ * Return whether a setting names runs: paths, times and other names that most runs have for themselves. The
+ * server has the same rule in `curves/setting_separation.py`, and both have the same tests.
+ * @param {string} name
+ * @param {unknown[]} values one for each run
+ */
+export function namesRuns(name, values) {
   const known = values.filter((value) => value !== undefined && value !== null);
   if (new Set(known.map(String)).size * 2 <= values.length) return false;
   const texts = known.some((value) => typeof value === "string");

@@ -6,6 +6,7 @@ import { claimElement, claimText, madeClaim } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { sharedPath } from "../../core/names.js";
+import { namesRuns } from "../../core/run_traits.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -83,7 +84,8 @@ export function verdictCell(app, series) {
  * Return the settings that differ, and claims about them. A setting that a run did not record may be equal or
  * not.
  * @param {{hyper: Record<string, unknown>}[]} runs
- * @returns {{names: string[], claims: Claim[]}} names in order: of other values, or not recorded by all
+ * @returns {{names: string[], claims: Claim[]}} names of other values or not recorded by all, those that only
+ *   name runs last
  */
 export function comparedSettings(runs) {
   const every = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
@@ -91,17 +93,27 @@ export function comparedSettings(runs) {
     runs.map((run) => run.hyper[name] ?? null).filter((value) => value !== null);
   const values = (/** @type {string} */ name) =>
     new Set(recorded(name).map((value) => JSON.stringify(value)));
-  const differ = every.filter((name) => values(name).size > 1);
+  const various = every.filter((name) => values(name).size > 1);
+  const own = (/** @type {string} */ name) =>
+    namesRuns(
+      name,
+      runs.map((run) => run.hyper[name]),
+    );
+  const [differ, naming] = [various.filter((name) => !own(name)), various.filter(own)];
   const partly = every.filter((name) => values(name).size === 1 && recorded(name).length < runs.length);
   if (!every.length) return { names: [], claims: [madeClaim("claim.compare.no_settings", "unknown")] };
   const claims = [];
   if (differ.length) claims.push(madeClaim("claim.compare.settings_differ", "found", { n: differ.length }));
-  if (partly.length) {
-    const names = partly.length > NAMED ? [...partly.slice(0, NAMED), "…"] : partly;
-    claims.push(madeClaim("claim.compare.settings_partly", "unknown", { n: partly.length, names }));
-  }
-  if (!claims.length) claims.push(madeClaim("claim.compare.same_settings", "clear", { n: every.length }));
-  return { names: every.filter((name) => differ.includes(name) || partly.includes(name)), claims };
+  const listed = (/** @type {string[]} */ all) => ({
+    n: all.length,
+    names: all.length > NAMED ? [...all.slice(0, NAMED), "…"] : all,
+  });
+  if (partly.length) claims.push(madeClaim("claim.compare.settings_partly", "unknown", listed(partly)));
+  const same = every.length - naming.length;
+  if (!claims.length && same) claims.push(madeClaim("claim.compare.same_settings", "clear", { n: same }));
+  if (naming.length) claims.push(madeClaim("claim.compare.settings_naming", "note", listed(naming)));
+  const names = every.filter((name) => differ.includes(name) || partly.includes(name));
+  return { names: [...names, ...naming], claims };
 }
 
 /** Create the table of settings that are not equal in all runs. @param {App} app @param {Run[]} runs */
