@@ -128,6 +128,29 @@ def steps_that_do_not_meet(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS, from_step=1000)
 
 
+def compared(folder: Path, reference: Iterable[float], run: Iterable[float]) -> Question:
+    """Ask the command how a loss compares with that of a reference."""
+    runs(folder, {"loss": dict(enumerate(reference))}, {"loss": dict(enumerate(run))})
+    return Question(command=["compare", "b", "a", "--summary-base-dir", str(folder), "--json"])
+
+
+@situation(makes=["claim.align.uncompared_steps"], never=[*EQUAL, *AGREES], exit_code=1)
+def losses_that_differ_and_end_at_other_steps(folder: Path) -> Question:
+    """Whether they differ at the steps of the longer one is unknown."""
+    return compared(folder, LOSS, np.where(STEPS >= 50, LOSS * 1.5, LOSS)[:100])
+
+
+@situation(makes=["claim.align.equal_common"], never=["claim.align.uncompared_steps"], exit_code=2)
+def losses_that_are_equal_and_end_at_other_steps(folder: Path) -> Question:
+    """The sentence about the common steps says how many there are."""
+    return compared(folder, LOSS, LOSS[:100])
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.uncompared_steps"], exit_code=1)
+def losses_that_differ_at_the_same_steps(folder: Path) -> Question:
+    return compared(folder, LOSS, np.where(STEPS >= 50, LOSS * 1.5, LOSS))
+
+
 @situation(makes=["claim.align.no_common_scalar"], never=["claim.align.no_common_steps", *EQUAL, *AGREES])
 def scalars_of_other_names(folder: Path) -> Question:
     return runs(folder, {"loss": dict(enumerate(LOSS))}, {"accuracy": dict(enumerate(LOSS))})

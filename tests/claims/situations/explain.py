@@ -449,8 +449,6 @@ def only_names_of_the_runs_differ(folder: Path) -> Question:
     wait_for_the_next_second()
     settings = {"lr": 0.01, "run_name": "b", "output_dir": "/out/b"}
     record(folder / "b", {"loss": changed(150, np.nan)}, settings)
-        folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01, "run_name": "b", "output_dir": "/out/b"}
-    )
     return ask(folder, "b")
 
 

@@ -224,3 +224,16 @@ def test_heads_are_in_the_language_of_the_terminal(
     ]
     for unit, head in (("percent", "最大差异（%）"), ("share", "最大差异（比例）")):
         assert head in run("compare", "same", "reference", "--summary-dir", base, "--unit", unit)[1]
+
+
+def test_steps_of_one_run_alone_are_told_beside_a_difference(run: Any, tmp_path: Path) -> None:
+    for name, steps in (("long", range(40)), ("short", range(5, 30))):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            for step in steps:
+                record.add_value("scalar", "loss", 1.0 if name == "long" else 1.5)
+                record.record(step)
+    code, out, _ = run("compare", "short", "long", "--summary-dir", tmp_path)
+    assert code == 1
+    text = "15 steps of 40 were not compared, because only one of the two has them: 0 of the run, 15 of the"
+    assert text in " ".join(out.split())
+    assert "not compared" not in run("compare", "long", "long", "--summary-dir", tmp_path)[1]

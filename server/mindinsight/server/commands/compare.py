@@ -22,7 +22,7 @@ from mindinsight.server.commands.terminal import (
     terminal_width,
 )
 from mindinsight.server.curves.alignment import align, paired_tags
-from mindinsight.server.curves.alignment_claims import claim_of, one_sided_claims
+from mindinsight.server.curves.alignment_claims import claim_of, one_sided_claims, uncompared_claims
 from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
@@ -43,6 +43,7 @@ class Comparison:
     largest_step: int | None
     absolute: bool  # the reference is 0 somewhere, so that a relative difference has no size
     claim: Claim
+    uncompared: list[Claim]  # what is known of steps that only one of the two has
 
 
 def register(subparsers: Any) -> None:
@@ -87,8 +88,9 @@ def compare(options: argparse.Namespace) -> int:
         heads = [localize(f"cli.head.{name}", {"unit": unit}) for name in names]
         print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
-            facts = {"tag": row.tag, "claim": row.claim}
-            print(localize_claim(Claim("claim.part.align_scalar", "note", facts)))
+            for claim in (row.claim, *row.uncompared):
+                facts = {"tag": row.tag, "claim": claim}
+                print(localize_claim(Claim("claim.part.align_scalar", "note", facts)))
     if not any(row.steps for row in rows):
         if not rows:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
@@ -146,6 +148,7 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, 
         None if worst is None else int(steps[worst]),
         aligned.absolute,
         claim_of(aligned, tolerance, unit),
+        uncompared_claims(aligned, len(line.steps)),
     )
 
 
@@ -164,6 +167,7 @@ def _json(row: Comparison) -> dict[str, Any]:
         "largest": None if row.absolute else row.largest,
         "largest_step": row.largest_step,
         "claim": row.claim.as_json(),
+        "uncompared": [claim.as_json() for claim in row.uncompared],
     }
 
 

@@ -73,6 +73,7 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
             return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)
 
 
+_SAY_STEPS: Final[tuple[Verdict, ...]] = ("identical", "agrees")  # that of a part of the steps
 _FOUND: Final[dict[Verdict, str]] = {
     "not_finite": "non_finite",
     "drifts": "diverges",
@@ -151,3 +152,16 @@ def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]
     if run:
         claims.append(Claim("claim.align.only_run", "note", {"n": len(run), "tags": few(run, _NAMED)}))
     return claims
+
+
+def uncompared_claims(aligned: Alignment, run: int) -> list[Claim]:
+    """Return the claim that steps of two curves that differ were not compared, because only one has them.
+
+    ``run`` is the number of steps of the run's curve. Empty if the claim about the curves says it.
+    """
+    if not aligned.shared or aligned.shared == aligned.steps or aligned.verdict in _SAY_STEPS:
+        return []
+    alone = run - aligned.shared
+    facts = {"n": aligned.steps - aligned.shared, "steps": aligned.steps, "run": alone}
+    facts["baseline"] = facts["n"] - alone
+    return [Claim("claim.align.uncompared_steps", "note", facts)]
