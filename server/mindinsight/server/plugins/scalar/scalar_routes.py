@@ -84,8 +84,9 @@ async def band_of(
 
     `mean` has the standard `deviation`, `median` the quartiles `lower` and `upper`, which never leave the
     range from `low` to `high`.
-    With smoothing, the band is computed from the smoothed curves. `curves` counts the runs with a value. With
-    `ended` the ranks of a job are one run, `jobs` counts these, and `curves` those that reach a step.
+    With smoothing, the band is computed from the smoothed curves. `counted` and `curves` are the numbers of
+    runs with a value. With `ended` the ranks of a job are one run, `jobs` is the number of these, and `curves`
+    of those that reach a step: a run that has ended may count with its last value.
     `claims` name the runs with non-finite values, which the mean leaves out.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)
@@ -97,7 +98,7 @@ async def band_of(
         grid, reaching = continued(one_per_job(grid, jobs), ended)
     whole = band(grid)
     columns = {name: getattr(whole, name) for name in _BAND}
-    columns["curves"] = whole.curves if reaching is None else reaching
+    columns |= {"curves": whole.curves if reaching is None else reaching, "counted": whole.curves}
     ids = [member.id for member, _ in lines]
     names = [member.removeprefix("./") for member in ids]
     claims = non_finite_members(names, [(line.steps, line.values) for _, line in lines])

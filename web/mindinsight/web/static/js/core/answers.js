@@ -169,9 +169,9 @@
  *   request: {target: Position, reference: Position} | null}} ComparedPair
  */
 /**
- * Centre, spread and range over runs by step; `curves` reach a step, of `jobs`.
- * @typedef {Record<"step" | "mean" | "deviation" | "median" | "lower" | "upper" | "low" | "high" | "curves",
- *   Float64Array> &
+ * Centre, spread and range over runs by step; of `jobs`, `curves` reach a step and `counted` are in its mean.
+ * @typedef {Record<"step" | "mean" | "deviation" | "median" | "lower" | "upper" | "low" | "high" | "curves" |
+ *   "counted", Float64Array> &
  *   {runs: string[], jobs: number, claims: Claim[]}} GroupBand
  */
 /**

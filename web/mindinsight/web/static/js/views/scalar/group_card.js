@@ -4,12 +4,13 @@ import { chartCard, plotArea } from "../../components/chart_card.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { button } from "../../components/button.js";
-import { bandSheet, bandTraces, calmBands } from "./band.js";
+import { bandSheet, bandTraces, calmBands, faint, lineOn } from "./band.js";
 import { smoothing } from "./options.js";
 
 /** @typedef {{label: string, runs: string[]}} Group */
 
 export const MOST = 12; // groups drawn: of more none is followed by eye
+const LIGHTER = 0.45; // opacity of a mean that not all runs of the group reach
 export const WITH_RANGE = 3; // groups whose ranges can be told apart where they overlap
 
 /**
@@ -34,23 +35,37 @@ export function around({ mean, deviation, low, high }) {
 }
 
 /**
- * Return a band with a gap before each step at which a run no longer counts: without it the mean would seem
- * to fall or rise there, although only its runs are others.
+ * Return a band with a gap before each step at which other runs count: without it the mean would seem to fall
+ * or rise there, although only its runs are others.
  * @param {import("../../core/answers.js").GroupBand} band
  */
 export function withGaps(band) {
-  const rows = Array.from(band.curves).flatMap((n, i) => (i && n < band.curves[i - 1] ? [-i, i] : [i]));
+  const rows = Array.from(band.counted).flatMap((n, i) => (i && n !== band.counted[i - 1] ? [-i, i] : [i]));
   const taken = (/** @type {ArrayLike<number>} */ values) =>
     Float64Array.from(rows, (row) => (row < 0 ? NaN : values[row]));
   const whole = (/** @type {ArrayLike<number>} */ values) =>
     Float64Array.from(rows, (row) => values[Math.abs(row)]);
-  const { step, curves, mean, deviation, low, high } = band;
+  const { step, curves, counted, mean, deviation, low, high } = band;
   const columns = { mean: taken(mean), deviation: taken(deviation), low: taken(low), high: taken(high) };
-  return { ...band, ...columns, step: whole(step), curves: whole(curves) };
+  return { ...band, ...columns, step: whole(step), curves: whole(curves), counted: whole(counted) };
 }
 
 /**
- * Return the traces of a group, whose tooltip says how many of its runs reach a step.
+ * Return the mean where all runs of a group reach its steps, and where not, from the step before on.
+ * @param {import("../../core/answers.js").GroupBand} band
+ * @returns {[Float64Array, Float64Array]}
+ */
+export function reachedByAll({ mean, curves, jobs }) {
+  const all = (/** @type {number} */ i) => curves[i] === jobs;
+  return [
+    mean.map((value, i) => (all(i) ? value : NaN)),
+    mean.map((value, i) => (all(i) && (i + 1 >= mean.length || all(i + 1)) ? NaN : value)),
+  ];
+}
+
+/**
+ * Return the traces of a group, whose tooltip says how many of its runs reach a step. Its line is lighter
+ * where these are not all.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../core/answers.js").GroupBand} band
  * @param {number} index of the group
@@ -73,8 +88,18 @@ function groupTraces(app, band, index, label, to, ranges) {
   if (alone.length && band.mean.length > 1) {
     traces.unshift(lonePoints(band, alone, to, groupColour(app, index)));
   }
-  traces.push({ ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" });
-  return traces;
+  const line = { ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" };
+  const [full, partial] = reachedByAll(band);
+  if (!partial.some(Number.isFinite)) return [...traces, line];
+  const color = faint(groupColour(app, index), LIGHTER);
+  const lighter = {
+    ...line,
+    ...lineOn(band.step, partial, to),
+    line: { color, width: 2 },
+    hoverinfo: "skip",
+  };
+  const whole = { ...line, y: Float64Array.from(full, to) };
+  return [...traces, { ...lighter, marker: { color, size: 6 }, hovertemplate: undefined }, whole];
 }
 
 /**
@@ -100,15 +125,19 @@ function lonePoints({ step, mean }, rows, to, color) {
 }
 
 /**
- * Return how many runs the groups have, and how many of them do not count at the last step.
+ * Return how many runs the groups have, and how many of them do not count at the last step, or count there
+ * with an earlier value.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../core/answers.js").GroupBand[]} bands
  */
 function countsOf({ t }, bands) {
   const n = bands.reduce((sum, { jobs }) => sum + jobs, 0);
-  const out = n - bands.reduce((sum, { curves }) => sum + (curves.at(-1) ?? 0), 0);
-  const note = out > 0 && h("span", { class: "muted" }, t("scalar.groups.out", { n: out }));
-  return [t("scalar.groups.foot", { n }), note];
+  const last = (/** @type {"curves" | "counted"} */ name) =>
+    bands.reduce((sum, band) => sum + (band[name].at(-1) ?? 0), 0);
+  const [out, held] = [n - last("counted"), last("counted") - last("curves")];
+  const note = (/** @type {string} */ key, /** @type {number} */ runs) =>
+    runs > 0 && h("span", { class: "muted" }, t(key, { n: runs }));
+  return [t("scalar.groups.foot", { n }), note("scalar.groups.out", out), note("scalar.groups.held", held)];
 }
 
 /**

@@ -187,6 +187,7 @@ function bandText(page, count) {
   const texts = [
     t(count > WITH_RANGE ? "scalar.groups.band_many" : "scalar.groups.band"),
     t("scalar.groups.gap"),
+    t("scalar.groups.lighter"),
     t(`scalar.groups.ended.${ended}.how`),
     smooth ? t("scalar.groups.smoothed", { kind }) : "",
   ];
