@@ -51,8 +51,21 @@ def test_the_weight_that_changed_since_the_healthy_step_is_one_click_away(page: 
         "The weight fc2.weight changed: its norm was 0.8834 and is 8835, 10000 times"
     )
     expect(growth.locator("[data-claim='claim.growth.no_outputs']")).to_contain_text("is unknown")
-    growth.get_by_role("link", name="Open fc2_weight").click()
+    growth.get_by_role("link", name="Open fc2.weight", exact=True).click()
     expect(page.get_by_role("heading", name="fc2.weight")).to_be_visible()
+
+
+def test_operators_of_a_part_are_one_click_away_and_the_run_is_not_named_again(page: Page, url: str) -> None:
+    page.goto(f"{url}explain?run=logarithm")
+    heading = part(page, "tensors").get_by_role("heading")
+    expect(heading).to_have_text("First fault in the tensors flight_dump")
+    tensors = part(page, "tensors")
+    expect(tensors.get_by_role("link")).to_have_text(["Open the tensor", "Open Default/fc2-Linear/addmm-op1"])
+    tensors.get_by_role("link", name="Open Default/fc2").click()
+    expect(page.get_by_role("heading", name="Default/fc2-Linear/addmm-op1")).to_be_visible()
+    page.goto(f"{url}explain?run=dead_relu")
+    part(page, "checks").get_by_role("link", name="Open Default/act-ReLU/relu-op0").click()
+    expect(page.get_by_role("heading", name="Default/act-ReLU/relu-op0")).to_be_visible()
 
 
 def test_another_run_is_chosen_and_a_healthy_one_says_what_was_searched(page: Page, url: str) -> None:

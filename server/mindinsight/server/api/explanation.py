@@ -5,6 +5,7 @@ It asks the analyses of dumps, ranks, curves and programs, and puts their claims
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
@@ -22,7 +23,7 @@ from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
-from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -50,6 +51,7 @@ _Links: TypeAlias = tuple[tuple[str, Mapping[str, Any]], ...]
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
+_LINKED: Final = 4  # operators of a part that have a link: what fits a line
 _RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
 _MILD: Final = (  # what a training survives, or was meant
     *("claim.check.frozen", "claim.check.frozen_module", "claim.check.frozen_network"),
@@ -68,7 +70,7 @@ class Part:
     topic: Topic
     claims: tuple[Claim, ...]
     dump: str = ""  # id, of `tensors` and `checks`
-    links: _Links = ()  # pages with their query
+    links: _Links = ()  # pages with their query, and its "name" of what they show
     frame: Frame | None = None  # line of the user's code that called the operator at fault
     curves: tuple[Curve, ...] = ()
     after: bool = False  # all faults in it are at or after the first fault of the tensors
@@ -88,7 +90,14 @@ class Part:
             "claims": [claim.as_json() for claim in self.claims],
             "dump": self.dump,
             "after": self.after,
-            "links": [{"page": page, "query": dict(query)} for page, query in self.links],
+            "links": [
+                {
+                    "page": page,
+                    "query": {key: value for key, value in query.items() if key != "name"},
+                    "name": query.get("name", ""),
+                }
+                for page, query in self.links
+            ],
             "frame": frame,
             "curves": [vars(curve) for curve in self.curves],
         }
@@ -303,6 +312,8 @@ def _of_tensors(
         if searched.step is None or fault.step < searched.step:
             searched.step, searched.first = fault.step, _headline(fault, source_frame(operator), causes)
         links = _fault_links(source, dump_id, fault, operator)
+        named = [] if operator is None else [operator.name]
+        links += _operator_links(source, dump_id, dump, causes, named, (fault.rank, fault.step))
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
         yield from _of_norms(source, dump_id, dump, fault)
 
@@ -327,7 +338,9 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
     checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    found = [claim for claim in checks if claim.verdict == "found"]
+    links = _operator_links(source, dump_id, dump, found)
+    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}), *links))
 
 
 def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:
@@ -364,17 +377,12 @@ def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
         listing = list_tensors(dump, rank, step).items
     except (UnreadableError, OSError):
         listing = ()
-    entries = [tensor_of(listing, named) for claim in claims for named in claim.evidence]
+    evidence = [named for claim in claims for named in claim.evidence]
     query = {"dump": dump_id, "rank": rank, "step": step}
     shown = [
-        {
-            **query,
-            "graph": entry.graph,
-            "operator": entry.recorded,
-            "tensor": f"{entry.direction}/{entry.slot}",
-        }
-        for entry in entries
-        if entry is not None
+        {**query, **_entry_query(entry), "name": named.get("weight") or named.get("module", "")}
+        for named in evidence
+        if (entry := tensor_of(listing, named)) is not None
     ]
     return Part("growth", tuple(claims), dump_id, tuple(("dump", link) for link in shown or [query]))
 
@@ -404,8 +412,45 @@ def _fault_links(source: ReportSource, dump_id: str, fault: Fault, operator: Ope
     recorded = operator.recorded if operator else fault.entry.recorded
     query = {"dump": dump_id, "rank": fault.rank, "step": fault.step}
     query |= {"graph": fault.entry.graph, "operator": recorded}
-    own = [run for run in source.ranks if (run.rank or 0) == fault.rank and run.references.get("graph")]
-    return (("dump", query), *(("graph", {"run": run.id, **query}) for run in own[:1]))
+    return (("dump", query), *_graph_links(source, fault.rank, query))
+
+
+def _entry_query(entry: TensorEntry) -> dict[str, Any]:
+    """Return the query of a page that shows a tensor of a dump."""
+    tensor = f"{entry.direction}/{entry.slot}"
+    return {"graph": entry.graph, "operator": entry.recorded, "tensor": tensor}
+
+
+def _operator_links(
+    source: ReportSource,
+    dump_id: str,
+    dump: Dump,
+    claims: Iterable[Claim],
+    linked: Iterable[str] = (),
+    place: tuple[int, int] = (0, 0),
+) -> _Links:
+    """Return the tensors of the operators that are the evidence of claims, and their places in the graph of
+    their rank if that is recorded. Operators in `linked` have a link, and `place` is the usual rank and step.
+    """
+    links: list[tuple[str, Mapping[str, Any]]] = []
+    known = set(linked)
+    for evidence in (entry for claim in claims for entry in claim.evidence):
+        name, rank = evidence.get("operator"), evidence.get("rank", place[0])
+        step = evidence.get("steps", [place[1]])[0]
+        if not isinstance(name, str) or name in known or len(known) == _LINKED:
+            continue
+        known.add(name)
+        with suppress(UnreadableError, OSError):
+            listing = [entry for entry in list_tensors(dump, rank, step).items if entry.operator == name]
+            for entry in sorted(listing, key=lambda entry: entry.direction != "output")[:1]:
+                query = {"dump": dump_id, "rank": rank, "step": step, **_entry_query(entry), "name": name}
+                links += [("dump", query), *_graph_links(source, rank, query)]
+    return tuple(links)
+
+
+def _graph_links(source: ReportSource, rank: int, query: Mapping[str, Any]) -> _Links:
+    own = [run for run in source.ranks if (run.rank or 0) == rank and run.references.get("graph")]
+    return tuple(("graph", {"run": run.id, **query}) for run in own[:1])
 
 
 def _of_curves(source: ReportSource, searched: _Searched) -> Part:

@@ -60,6 +60,16 @@ def test_the_curves_of_a_band_are_smoothed_as_they_are_alone(ask: Any) -> None:
     np.testing.assert_allclose(decode(short["low"]), noise.min(0), rtol=1e-6)
 
 
+def test_a_run_that_has_ended_counts_with_its_last_value_only_if_it_is_kept(ask: Any) -> None:
+    client = ask(run("./a", loss=[part([1, 2, 3], [1, 1, 1])]), run("./b", loss=[part([1, 2], [3, 3])]))
+    params = {"tag": "loss", "run": ["./a", "./b"]}
+    for ended, counted, mean in (("hold", [2, 2, 2], [2, 2, 2]), ("drop", [2, 2, 1], [2, 2, 1])):
+        band = client.get("/band", params={**params, "ended": ended}).json()
+        assert decode(band["curves"]).tolist() == [2, 2, 1]
+        assert decode(band["counted"]).tolist() == counted
+        assert decode(band["mean"]).tolist() == mean
+
+
 def test_a_run_that_is_gone_is_left_out_and_is_no_error(ask: Any) -> None:
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]), run("./b"))
     both = {"tag": "loss", "run": ["./gone", "./a", "./b"]}

@@ -85,8 +85,8 @@ async def band_of(
     `mean` has the standard `deviation`, `median` the quartiles `lower` and `upper`, which never leave the
     range from `low` to `high`.
     With smoothing, the band is computed from the smoothed curves. `counted` and `curves` are the numbers of
-    runs with a value. With `ended` the ranks of a job are one run, `jobs` is the number of these, and `curves`
-    of those that reach a step: a run that has ended may count with its last value.
+    runs with a value. With `ended` the ranks of a job are one run, `jobs` is the number of these, and
+    `curves` of those that reach a step: a run that has ended may count with its last value.
     `claims` name the runs with non-finite values, which the mean leaves out.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)

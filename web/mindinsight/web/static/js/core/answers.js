@@ -345,7 +345,8 @@
  * @property {Claim[]} claims
  * @property {string} dump
  * @property {boolean} after whether its faults are at or after the first one of the tensors
- * @property {{page: string, query: Record<string, string | number | string[]>}[]} links
+ * @property {{page: string, query: Record<string, string | number | string[]>, name: string}[]} links `name`
+ *   of what they show, "" if it needs none
  * @property {{file: string, line: number, code: string} | null} frame
  * @property {ReportCurve[]} curves
  */

@@ -30,7 +30,7 @@ export function partPanel(app, part) {
       "h2",
       { class: "panel-title" },
       app.t(`explain.topic.${part.topic}`),
-      part.dump && h("span", { class: "muted small" }, ` ${part.dump.replace(/^\.\//, "")}`),
+      part.dump && h("span", { class: "muted small", title: part.dump }, ` ${dumpName(app, part.dump)}`),
     ),
     claims,
     part.frame &&
@@ -50,7 +50,7 @@ export function partPanel(app, part) {
       h(
         "p",
         { class: "row wrap small" },
-        part.links.map((link) => evidence(app, link, part.topic)),
+        part.links.map((link) => evidence(app, link)),
       ),
   );
 }
@@ -129,16 +129,25 @@ function spreadTable({ t }, claims) {
 }
 
 /**
+ * Return the name of a dump without the directory of the run's job, which the page names.
+ * @param {App} app
+ * @param {string} dump id
+ */
+function dumpName(app, dump) {
+  const job = app.selection.named()?.job;
+  return job && dump.startsWith(`${job}/`) ? dump.slice(job.length + 1) : dump.replace(/^\.\//, "");
+}
+
+/**
  * Create the link to a page with the evidence.
  * @param {App} app
  * @param {ExplanationPart["links"][number]} link
- * @param {string} topic
  */
-function evidence(app, { page, query }, topic) {
-  const named = topic === "growth" && query.operator; // which of several tensors
+function evidence(app, { page, query, name }) {
   const whole = page === "dump" && !query.operator ? (query.tab ?? "tensors") : page; // of no single tensor
-  const name = named ? "tensor" : whole;
-  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`, { name: query.operator }));
+  const named = page === "graph" ? "graph_of" : "tensor";
+  const text = name ? app.t(`explain.open.${named}`, { name }) : app.t(`explain.open.${whole}`);
+  return h("a", { href: app.url.link(page, query) }, text);
 }
 
 /** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */
