@@ -225,3 +225,32 @@ def test_why_alignment_and_all_are_about_the_runs_of_a_search_however_many(
     page.get_by_role("button", name="All", exact=True).click()
     page.goto(page.url.replace("?", "why?"))
     expect(page.locator(".why-run")).to_have_count(64)
+
+
+def test_settings_of_good_and_bad_runs_are_ranges_and_effects_percentages(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    rates = [0.001 * (number + 1) for number in range(6)] + [0.1 * (number + 1) for number in range(6)]
+    for number, rate in enumerate(rates):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number:02}")) as record:
+            settings = {
+                "rate": rate,
+                "optimizer": ["adam", "sgd"][number % 2],
+                "output_dir": f"/out/{number}",
+            }
+            record.add_value("custom_lineage_data", "settings", settings)
+            for step in range(30):
+                record.add_value("scalar", "loss", 1.0 if number < 6 else 2.0 + 0.1 * step)
+                record.record(step)
+    groups = [f"{'good' if number < 6 else 'bad'}=run_{number:02}" for number in range(12)]
+    page.goto(f"{serve(tmp_path / 'base')}why?{'&'.join(groups)}")
+    table = page.get_by_role("table").filter(has_text="Effect")
+    expect(table.get_by_role("columnheader")).to_have_text(
+        ["Setting", "Good runs", "Bad runs", "Effect", "By chance"]
+    )
+    rows = table.locator("tbody").get_by_role("row")
+    expect(rows).to_have_count(2)  # the output directory names runs
+    cells = rows.nth(0).get_by_role("cell")
+    expect(rows.nth(0).get_by_role("rowheader")).to_have_text("rate")
+    expect(cells).to_have_text(["0.001 … 0.006 (6 values)", "0.1 … 0.6 (6 values)", "100%", "< 1%"])
+    expect(rows.nth(1).get_by_role("cell")).to_have_text(["adam, sgd", "adam, sgd", "0%", "100%"])

@@ -3,7 +3,9 @@
 That each sentence is made where it is true, and only there, is tested by the situations of ``tests/claims``.
 """
 
+import inspect
 import json
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -16,8 +18,11 @@ import mindinsight
 from mindinsight.server.api.explanation import Part, explain_run, in_order, is_without_fault, runs_before
 from mindinsight.server.claims import sentence
 from mindinsight.server.report import Progress, ReportSource
+from mindinsight.server.texts import language_texts
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.recorders import fault_signs
 from mindinsight.writer.recorders.dump import Dump
+from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 from tests.flight import NAMES, unpack
 from tests.narrowing import require
 from tests.server.debug.test_planted_faults import FAULTS
@@ -75,6 +80,36 @@ def test_faults_other_than_nan_are_told_too(
     part = parts_of(tmp_path, f"./{name}{run}")[topic]
     assert text in text_of(part)
     assert part.faults
+
+
+@pytest.mark.parametrize(
+    ("scalars", "headline"),
+    [
+        ({"norm": [1.0] * 100 + [900.0] * 100, "loss": [1.0] * 150 + [99.0] * 50}, "claim.explain.jump"),
+        ({"loss": [2.0] * 200, "val/accuracy": [0.9] * 100 + [0.1] * 100}, "claim.explain.collapse"),
+        ({"loss": [1.0] * 60 + [99.0] + [1.0] * 60 + [float("nan")] * 79}, "claim.explain.jump"),
+        ({"loss": [2 / (1 + step) for step in range(200)]}, ""),
+    ],
+)
+def test_the_headline_is_the_earliest_fault_also_without_nan(
+    scalars: dict[str, list[float]], headline: str, tmp_path: Path
+) -> None:
+    noise = 1 + 0.01 * np.random.default_rng(1).standard_normal(200)
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        for step in range(200):
+            for tag, values in scalars.items():
+                record.add_value("scalar", tag, values[step] * noise[step], step=step)
+    first, *rest = parts_of(tmp_path, "./run")["summary"].claims
+    if headline:
+        assert (first.key, rest[0].key) == (headline, "claim.explain.found")
+    else:
+        assert (first.key, first.verdict) == ("claim.explain.nothing", "clear")
+
+
+def test_a_weight_that_changed_is_the_headline_of_a_dump_without_nan(tmp_path: Path) -> None:
+    unpack("dead_relu", tmp_path)
+    first, second, *_ = parts_of(tmp_path, "./dead_relu")["summary"].claims
+    assert (first.key, second.key) == ("claim.growth.weight", "claim.explain.found")
 
 
 def test_a_weight_that_grew_since_the_healthy_step_is_linked(tmp_path: Path) -> None:
@@ -200,3 +235,15 @@ def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> 
     later = replace(run, id="./later", job="./later", first_event=run.first_event + 9)
     assert runs_before(later, [run, later]) == [run]
     assert runs_before(run, [run, later]) == []
+
+
+def test_the_limits_that_an_explanation_states_are_those_of_the_recorder() -> None:
+    jump = inspect.signature(FlightRecorder).parameters["jump"].default
+    beyond = fault_signs._BEYOND_MAXIMUM * jump
+    text = language_texts("en")["claim.explain.no_tensors"]
+    stated = f"{jump:g} times their running mean or {beyond:g} times the largest of the last"
+    assert f"{stated} {fault_signs._HISTORY} values" in text
+    numbers = [
+        float(number) for number in re.findall(r"\d+", language_texts("zh")["claim.explain.no_tensors"])
+    ]
+    assert numbers == [jump, fault_signs._HISTORY, beyond]

@@ -345,3 +345,12 @@ def test_a_training_that_may_have_a_scaler_is_told_how_to_give_it() -> None:
         "With a GradScaler this is normal: give it to the recorder as scaler=."
     )
     assert LossScale(None).advice(3.0) == "" == scale_of(1.0).advice(math.inf)
+
+
+@pytest.mark.parametrize(("last", "reported"), [(21.0, True), (19.0, False)])
+def test_a_value_is_compared_with_the_largest_of_the_last_fifty(last: float, reported: bool) -> None:
+    """The mean does not decide: it is above 0.21, and would need 100 times as much."""
+    detector = JumpDetector("loss", factor=100.0, warmup=5)
+    for number in range(60):
+        assert not detector.check(1.0 if number % 3 else -1.0)
+    assert bool(detector.check(last)) is reported
