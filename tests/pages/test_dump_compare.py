@@ -85,3 +85,16 @@ def test_the_panel_of_a_tensor_shows_all_columns(page: Page, url: str, width: in
     expect(table.locator("tbody tr").first.locator("td").last).to_have_text(re.compile(r"\d"))
     hidden = table.evaluate("node => node.scrollWidth - node.clientWidth")
     assert hidden <= 0
+
+
+def test_all_columns_fit_a_screen_of_1440_pixels(compared: Page) -> None:
+    compared.set_viewport_size({"width": 1440, "height": 900})
+    table = compared.locator(".dump-compared")
+    expect(table.get_by_role("columnheader", name="Matched by")).to_be_in_viewport(ratio=1)
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
+def test_names_are_whole_on_a_narrow_screen(compared: Page) -> None:
+    compared.set_viewport_size({"width": 420, "height": 900})
+    cells = compared.locator(".dump-compared td.name")
+    assert cells.evaluate_all("cells => cells.every((cell) => cell.scrollWidth <= cell.clientWidth)")
