@@ -150,7 +150,12 @@ function coverage({ t }, { tensors, measured, done, ...counts }) {
   const found = h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text);
   return [
     details.length
-      ? h("details", { class: "muted" }, h("summary", null, found), h("div", { class: "row wrap" }, details))
+      ? h(
+          "details",
+          { class: "muted", open: counts.renamed > 0 },
+          h("summary", null, found),
+          h("div", { class: "row wrap" }, details),
+        )
       : found,
     namesNothing(counts) && h("span", null, t("graph.dump.no_name")),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
