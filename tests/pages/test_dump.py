@@ -210,6 +210,24 @@ def test_the_tree_leads_to_what_is_not_finite(shown: Callable[..., Any]) -> None
     expect(leaf).to_be_focused()
 
 
+def test_the_tree_says_that_a_parameter_holds_what_is_not_finite(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    step = Dump(tmp_path / "base" / "dump").iteration(0)
+    step.parameter("fc.weight", np.array([[1.0, np.nan]], np.float32))
+    step.parameter("fc.bias", np.array([1.0, 2.0], np.float32))
+    step.output("Default/fc/MatMul-op0", np.array([1.0, np.inf], np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=tree")
+    entries = page.get_by_role("tree").get_by_role("treeitem")
+    expect(entries).to_have_text(
+        [
+            re.compile("fc_weight.*1 holds NaN or Inf"),
+            re.compile("fc_bias *Parameter$"),
+            re.compile("MatMul-op0.*1 puts out NaN or Inf"),
+        ]
+    )
+
+
 def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> None:
     page = shown("tab=check")
     page.get_by_role("button", name="Check for common faults").click()

@@ -42,6 +42,27 @@ def test_rows_of_different_blocks_have_different_names(compared: Page) -> None:
         assert f"…/{block}-Block/…/fc1-Linear/t-op{block}" in names
 
 
+def test_the_caption_of_the_strip_names_the_operator_that_is_pointed_at(compared: Page) -> None:
+    caption = compared.locator(".strip-caption")
+    expect(caption).to_have_text(re.compile(r"^3 of 12: .*/1-Block/.*fc1-Linear/t-op1, .*, differs$"))
+    compared.get_by_role("slider", name="Divergence of all operators").press("Home")
+    expect(caption).to_have_text(re.compile(r"^1 of 12: .*/0-Block/.*, relative L2 distance 0, agrees$"))
+    keys = compared.locator(".strip figcaption > span")
+    expect(keys).to_have_text(["agrees", "differs", "introduced here", "on one side only"])
+    colours = keys.locator(".strip-key").evaluate_all(
+        "keys => keys.map((key) => getComputedStyle(key).backgroundColor)"
+    )
+    assert len(set(colours)) == 4
+
+
+def test_rows_begin_at_the_first_that_differs(page: Page, url: str) -> None:
+    page.goto(f"{url}dump?dump=./changed/dump&tab=compare&with=./reference/dump")
+    expect(rows(page).filter(has_text=CHANGED).first).to_be_visible()
+    assert rows(page).count() < 24
+    page.get_by_label("Start at the first divergence").uncheck()
+    expect(rows(page)).to_have_count(24)
+
+
 def test_rows_are_found_by_their_parameter(compared: Page) -> None:
     compared.get_by_role("searchbox", name="Operator").fill("1.fc1.weight")
     expect(rows(compared)).to_have_count(2)  # the input of an operator, and the parameter after the step
@@ -85,3 +106,17 @@ def test_the_panel_of_a_tensor_shows_all_columns(page: Page, url: str, width: in
     expect(table.locator("tbody tr").first.locator("td").last).to_have_text(re.compile(r"\d"))
     hidden = table.evaluate("node => node.scrollWidth - node.clientWidth")
     assert hidden <= 0
+
+
+def test_all_columns_fit_a_screen_of_1440_pixels(compared: Page) -> None:
+    compared.set_viewport_size({"width": 1440, "height": 900})
+    table = compared.locator(".dump-compared")
+    expect(table.get_by_role("columnheader", name="Matched by")).to_be_in_viewport(ratio=1)
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
+def test_names_are_whole_on_a_narrow_screen(compared: Page) -> None:
+    compared.set_viewport_size({"width": 420, "height": 900})
+    cells = compared.locator(".dump-compared td.name")
+    assert cells.evaluate_all("cells => cells.every((cell) => cell.scrollWidth <= cell.clientWidth)")
+    assert cells.evaluate_all("cells => Math.max(...cells.map((cell) => cell.clientHeight))") < 80

@@ -326,6 +326,15 @@ DOWNLOADS = {
 }
 
 
+def test_no_line_crosses_the_title_of_an_open_scope(graph: Callable[..., Any]) -> None:
+    page = graph()
+    titles = page.locator(".graph-drawing .frame > .title")
+    copies = page.locator(".graph-drawing .lines ~ .texts use")
+    expect(copies).to_have_count(titles.count())
+    ids = [f"#{title}" for title in titles.evaluate_all("titles => titles.map(({ id }) => id)")]
+    assert copies.evaluate_all("copies => copies.map((copy) => copy.getAttribute('href'))") == ids
+
+
 def test_the_drawing_is_downloaded(graph: Callable[..., Any]) -> None:
     page = graph()
     for name, good in DOWNLOADS.items():

@@ -340,6 +340,10 @@ def test_both_drawings_begin_at_the_first_difference(compare: Callable[..., Any]
     expect(middle).to_be_visible()
     shown = middle.bounding_box()
     assert stage["y"] < shown["y"] < stage["y"] + stage["height"] - shown["height"]
+    tops = [
+        half(page, side).locator(".graph-drawing .frames").bounding_box()["y"] for side in ("Left", "Right")
+    ]
+    assert min(tops) <= stage["y"] + 20  # nothing is empty above both drawings
 
 
 def test_an_address_that_names_what_is_open_stays_there(compare: Callable[..., Any]) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from benchmarks.planted_networks import gpt
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situations.graph import SMALL, write_graph
 from tests.server.debug.conftest import broken_job
 
@@ -107,6 +110,37 @@ def test_a_dump_opens_at_its_first_fault(graph: Callable[..., Any], query: str) 
     expect(fault).to_be_in_viewport()
     expect(tools(page).get_by_role("spinbutton")).to_have_value("1")
     expect(page.get_by_role("heading", name="In the dump")).to_be_visible()
+
+
+def stack(folder: Path, run: str, dead: int | None) -> None:
+    """Write a graph of 60 activations in scopes of six, and a dump in which one puts out only zeros."""
+    graph = GraphBuilder("Net")
+    value = graph.parameter("x", (4, 8), role="input")
+    for i in range(60):
+        with graph.scope(f"{i // 6}-Block"):
+            value = graph.node("ReLU", [value], (4, 8))
+    graph.output(value)
+    model = graph.model()
+    write_graph(folder, run, model.graph.SerializeToString())
+    step = Dump(folder / run / "dump", graph=graph).iteration(0)
+    for i, node in enumerate(model.graph.node):
+        step.output(node.full_name, np.full((4, 8), 0.0 if i == dead else 1.0, np.float32))
+
+
+@pytest.mark.parametrize("dead", [45, None])
+def test_a_dump_without_a_fault_opens_at_its_first_symptom(
+    page: Any, serve: Any, tmp_path: Path, dead: int | None
+) -> None:
+    stack(tmp_path, "run", dead)
+    page.goto(f"{serve(tmp_path)}graph?run=./run&dump=./run/dump")
+    if dead is None:
+        expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
+        expect(page.locator(".graph-drawing .box.selected")).to_have_count(0)
+        return
+    symptom = page.locator(".graph-drawing .box.selected")
+    expect(symptom).to_contain_text(f"ReLU-op{dead}")
+    expect(symptom).to_be_in_viewport()
+    expect(page.locator("g.closed.ill.zero.selected")).to_have_count(1)
 
 
 def test_the_first_fault_is_one_click_away_with_its_tensors(graph: Callable[..., Any]) -> None:

@@ -37,7 +37,7 @@ COMPARED = (
     "resized", "input_resized", "respelled", "input_removed", "input_added", "output", "roles",
     "module_replaced", "module_wrapped", "module_unwrapped", "module_added", "module_removed",
     "modules_reordered", "pre_to_post_norm", "post_to_pre_norm", "renames",
-    "parameters_added", "parameters_removed",
+    "parameters_added", "parameters_removed", "sizes", "names_differ",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -127,7 +127,7 @@ edited("residual_removed", "A residual is gone: nothing was rewired.", ("removed
 edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped=True)
 inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
 edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.",
-       ("replaced", "parameters_removed", "resized", "constant"), norm="RmsNorm", hidden=8)  # fmt: skip
+       ("replaced", "parameters_removed", "sizes"), norm="RmsNorm", hidden=8)  # fmt: skip
 JOINED = "module_added", "module_removed", "parameters_added", "parameters_removed", "added"
 edited("norm_and_joined_projections", "Another norm, and one projection.", ("replaced", *JOINED),
        norm="RmsNorm", joined=True)  # fmt: skip
@@ -140,7 +140,7 @@ inferred("branches_in_another_order_inference", "The same without side effects."
 edited(
     "blocks_numbered_from_one", "Blocks are counted from another number.", ("renamed",), names=(1, 2, 3, 4)
 )
-edited("wider_layers", "A wider multi-layer perceptron.", ("resized", "constant"), hidden=8)
+edited("wider_layers", "A wider multi-layer perceptron.", ("sizes",), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
 edited("norm_moved", "The second norm of every block comes after the MLP, in the same branch.",
@@ -173,7 +173,7 @@ edited(
 edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.",
        ("module_replaced", "parameters_added"), lora=("q",), rank=64)  # fmt: skip
 pair("lora_rank", "LoRA of another rank: nothing was added.", lambda: gpt(replace(BASE, lora=("q", "v"))),
-     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("resized",))  # fmt: skip
+     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("sizes",))  # fmt: skip
 pair("lora_removed", "LoRA is gone: it was not added.", lambda: gpt(replace(SMALL, lora=("q", "v"))),
      lambda: gpt(SMALL), ("lora_removed",))  # fmt: skip
 edited("block_removed", "A block is gone.", ("layers_removed",), layers=(0, 1, 3))
@@ -193,7 +193,7 @@ edited("training_and_inference", "The same network without its loss and backward
 inferred("inference_and_training", "The same network with its loss and backward pass.",
          ("backward_added", "added"), training=True)  # fmt: skip
 pair("other_kernel", "Another kernel size.", lambda: resnet(ResNetOptions()),
-     lambda: resnet(ResNetOptions(kernel=5)), ("only_changed",))  # fmt: skip
+     lambda: resnet(ResNetOptions(kernel=5)), ("sizes", "attribute"))  # fmt: skip
 pair("gpt_and_resnet", "A transformer and a residual network.", lambda: gpt(BASE),
      lambda: resnet(ResNetOptions()), ("unrelated",))  # fmt: skip
 pair("gpt_and_tagger", "A transformer and a recurrent network.", lambda: gpt(BASE), lambda: recurrent(3),

@@ -207,34 +207,45 @@ multiplied("constant_of_another_type", "2.0 became 2.", ["constant"], factor=2)
 multiplied("attribute_in_the_eighth_digit", "1e-5 and 1.0000001e-5.", ["attribute"], epsilon=1.0000001e-5)
 
 
-def norms(*post: int, torn: bool = False) -> Callable[[], bytes]:
+OTHER = {"ln1": "pre", "ln2": "mid", "attn": "mixer", "mlp": "ffn", "in": "first", "out": "second",
+         "LayerNorm": "Norm", "Part": "Unit", "Block": "Layer", "head": "logits"}  # fmt: skip
+
+
+def norms(*post: int, torn: bool = False, width: int = 8, other: bool = False) -> Callable[[], bytes]:
     """Return a generator of four blocks of two branches, of which ``post`` normalize the residual sums.
 
-    ``torn``: the second branch of block 1 takes the input of the block.
+    ``torn``: the second branch of block 1 takes the input of the block. ``other``: other names.
     """
+
+    def name(usual: str) -> str:
+        return OTHER[usual] if other else usual
 
     def generate() -> bytes:
         graph = GraphBuilder("net")
-        value = graph.node("embedding", [graph.parameter("x", (4, 8), role="input")], (4, 8))
+        data_in = graph.parameter("x", (4, width), role="input")
+        value = graph.node("view", [data_in], (4, width), attributes={"size": (4, width)})
         for i in range(4):
-            with graph.scope(f"{i}-Block"):
+            with graph.scope(f"{i}-{name('Block')}"):
                 start = value
                 for norm, part in (("ln1", "attn"), ("ln2", "mlp")):
 
-                    def normalized(source: str, name: str = f"{i}.{norm}", norm: str = norm) -> str:
-                        with graph.scope(f"{norm}-LayerNorm"):
-                            weight = graph.parameter(f"{name}.weight", (8,))
-                            return graph.node("layer_norm", [source, weight], (4, 8))
+                    def normalized(source: str, own: str = name(norm), i: int = i) -> str:
+                        with graph.scope(f"{own}-{name('LayerNorm')}"):
+                            weight = graph.parameter(f"{i}.{own}.weight", (width,))
+                            return graph.node("layer_norm", [source, weight], (4, width))
 
                     taken = start if torn and i == 1 else value
                     branch = taken if i in post else normalized(taken)
-                    with graph.scope(f"{part}-Part"):
-                        for name in ("in", "out"):
-                            weight = graph.parameter(f"{i}.{part}.{name}.weight", (8, 8))
-                            branch = graph.node("linear", [branch, weight], (4, 8))
-                    value = graph.node("add", [value, branch], (4, 8))
+                    with graph.scope(f"{name(part)}-{name('Part')}"):
+                        for end in ("in", "out"):
+                            own = f"{i}.{name(part)}.{name(end)}.weight"
+                            branch = graph.node(
+                                "linear", [branch, graph.parameter(own, (width, width))], (4, width)
+                            )
+                    value = graph.node("add", [value, branch], (4, width))
                     value = normalized(value) if i in post else value
-        graph.output(graph.node("linear", [value, graph.parameter("head.weight", (8, 8))], (4, 8)))
+        head = graph.parameter(f"{name('head')}.weight", (8, width))
+        graph.output(graph.node("linear", [value, head], (4, 8)))
         data: bytes = graph.model().graph.SerializeToString()
         return data
 
@@ -249,3 +260,14 @@ pair("branch_rewired_beside_post_norms", "A norm takes another value: no norm mo
      norms(0, 2, 3, torn=True), ("rewired",))  # fmt: skip
 pair("pre_norm_to_post_norm_and_a_branch_rewired", "Both edits.", norms(), norms(0, 2, 3, torn=True),
      ("pre_to_post_norm", "rewired"))  # fmt: skip
+pair("post_norm_with_other_names", "Every name differs, and all norms move.", norms(),
+     norms(*range(4), other=True), ("pre_to_post_norm", "names_differ", "renames"))  # fmt: skip
+pair("other_names_alone", "Every name differs, and nothing else.", norms(), norms(other=True),
+     ("renamed", "renames"))  # fmt: skip
+layered("wrapped_module_with_another_activation", "A prefix alone: the names agree but for it.",
+        ["replaced"], prefix="module.", activation="gelu")  # fmt: skip
+pair("wider_network", "The width, in all parameters and in one attribute.", norms(), norms(width=10),
+     ("sizes", "input_resized"))  # fmt: skip
+pair("wider_network_with_other_names", "Weights are matched by their users alone.", norms(),
+     norms(*range(4), width=10, other=True),
+     ("sizes", "input_resized", "pre_to_post_norm", "names_differ", "renames"))  # fmt: skip

@@ -479,7 +479,7 @@ def joined(name: str, truth: str, inside: Sequence[str], ran: Sequence[str], *ma
     situation(**exactly("graph.dump", WAYS, *made))(generate)
 
 
-WAYS = ("by_order", "by_module", "ambiguous")
+WAYS = ("by_order", "by_module", "renamed", "ambiguous")
 joined("dump_of_the_graphs_names", "Each is in the graph.", ["linear"], ["linear-op0"])
 joined("dump_of_other_numbers", "The names are those of the graph, the numbers are not.", ["linear"],
        ["linear-op7"], "by_order")  # fmt: skip
@@ -495,9 +495,37 @@ joined("dump_after_another_mul", "Both numbers are one larger, as another ran ou
        ["mul", "mul"], ["mul-op1", "mul-op2"], "by_order")  # fmt: skip
 
 
+def modules(*names: str) -> None:
+    """Declare a dump of three modules of these names, which the graph names fc1-Linear to fc3-Linear."""
+
+    def generate(folder: Path) -> Question:
+        graph = GraphBuilder("net")
+        value = graph.parameter("x", (2,), role="input")
+        for number in (1, 2, 3):
+            with graph.scope(f"fc{number}-Linear"):
+                value = graph.node("linear", [value], (2,))
+        graph.output(value)
+        read = read_graph(graph.model().graph.SerializeToString())
+
+        def ask() -> list[Claim]:
+            ran = [f"Default/{name}/linear-op{i}" for i, name in enumerate(names)]
+            result = join([Operator(own, own, "", (), "", i, -1) for i, own in enumerate(ran)], read)
+            return words("graph.dump", *[way for way in WAYS if getattr(result, way)])
+
+        return Question(direct=ask)
+
+    made = ["renamed"] if names[-1].endswith("-Linear") else []
+    generate.__name__ = "_".join(("dump_of_modules", *names)).replace("-", "_").lower()
+    situation(**exactly("graph.dump", WAYS, *made))(generate)
+
+
+modules("up-Linear", "mid-Linear", "down-Linear")
+modules("up-Linear", "mid-Linear", "down-Conv")  # of another class: nothing is known of them
+
+
 def unmatched(name: str, truth: str, matched: int, *made: str) -> None:
     """Declare a dump of five operators of which so many are in the graph, and one may be for several."""
-    counts = {"dumped": 5, "found": matched, "by_order": 0, "by_module": 0, "ambiguous": 1}
+    counts = {"dumped": 5, "found": matched, "by_order": 0, "by_module": 0, "renamed": 0, "ambiguous": 1}
 
     def generate(folder: Path) -> Question:
         ways = ("components/graph/dump_legend.js", "matchWays", [counts])

@@ -89,6 +89,7 @@ def colours(
         "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
         "by_module": overlay.joined.by_module,
+        "renamed": overlay.joined.renamed,
         "ambiguous": overlay.joined.ambiguous,
         "broken_afterwards": overlay.broken_afterwards(),
         "judged": len(overlay.joined.nodes),

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,27 @@ def test_compare_finds_where_two_dumps_part(run: Any, broken: Any, tmp_path: Pat
     assert [row["target"].endswith("MatMul-op66.output.0") for row in rows if row["result"] != "agree"] == [
         True
     ]
+
+
+@pytest.mark.parametrize("count", [20, 21])
+def test_compare_lists_twenty_tensors_that_differ_and_all_when_asked(
+    run: Any, tmp_path: Path, count: int
+) -> None:
+    path = Path(shutil.copytree(LENET, tmp_path / "moved"))
+    files = sorted((path / "rank_0" / "Net" / "0" / "1").glob("*.output.0.*"))
+    for file in files[:count]:
+        values = np.load(file)
+        np.save(file, values + np.ones_like(values))
+
+    def listed(*options: str) -> tuple[int, bool]:
+        out = run("dump", "compare", path, LENET, "--step", 1, *options)[1]
+        return len(
+            re.findall(r"^\S+\.(?:input|output|parameter)\.\d+ ", out, re.MULTILINE)
+        ), "--all lists all" in out
+
+    assert listed() == (20, count > 20)
+    rows, limited = listed("--all")
+    assert rows > count and not limited
 
 
 def test_compare_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:

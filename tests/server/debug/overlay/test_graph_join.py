@@ -228,3 +228,13 @@ def test_shapes_in_another_order_match_none(graph: Any, shapes: Any, matched: in
     outputs = dict(zip(map(key_of, ran), shapes, strict=True))
     joined = join(ran, made, outputs)
     assert (joined.matched, joined.by_order, joined.ambiguous) == (matched, matched, 2 - matched)
+
+
+def test_operators_of_renamed_modules_are_matched_and_counted(graph: Any) -> None:
+    made = graph([(f"{NET}/fc{i}-Dense/MatMul-op{i}", []) for i in range(3)])
+    ran = [dumped(f"Default/model-Net/layer{i}-Dense/MatMul-op{i}", sequence=i) for i in range(3)]
+    joined = join(ran, made)
+    assert names(joined, made) == {own.recorded: made.names[i] for i, own in enumerate(ran)}
+    assert (joined.dumped, joined.matched, joined.renamed) == (3, 3, 3)
+    same = [dumped(name, sequence=i) for i, name in enumerate(made.names)]
+    assert join(same, made).renamed == 0

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from mindinsight.server.debug.examine import OperatorKey
+from mindinsight.server.debug.overlay.scope_renaming import rename_scopes, renamed_operator
 from mindinsight.server.formats.dumps.dump_names import escape_name
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
@@ -32,6 +33,7 @@ class Join:
     by_order: int
     by_module: int
     ambiguous: int
+    renamed: int  # in modules that the graph names otherwise
 
 
 def join(
@@ -42,7 +44,14 @@ def join(
     A number ``-opN`` counts how often a process called such an operator, also outside the model, so that
     equal numbers alone match nothing: see `_pair_group`. ``shapes`` are those of the outputs.
     """
-    dumped_operators = list(operators)
+    recorded = list(operators)
+    scopes = rename_scopes(recorded, graph, shapes or {})
+    dumped_operators = [renamed_operator(operator, scopes) for operator in recorded] if scopes else recorded
+    other_names = {
+        key_of(operator)
+        for operator, own in zip(recorded, dumped_operators, strict=True)
+        if operator.name != own.name
+    }
     wiring = _Wiring(dumped_operators, graph)
     nodes, unsure, renumbered = dict(wiring.by_name), set[OperatorKey](), set[OperatorKey]()
     for stem, numbered in wiring.dumped.items():
@@ -64,7 +73,7 @@ def join(
         for operator in dumped_operators
         if operator.type != "Parameter" and operator.sequence >= 0
     }
-    groups = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure)
+    groups = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure, nodes.keys() & other_names)
     return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in groups))
 
 

@@ -562,11 +562,11 @@ def _parameters(comparison: Comparison) -> Iterator[Change]:
         if columns.outputs[node] != columns.outputs[partners[node]]:
             texts = output_of(left.graph, node).compact, output_of(right.graph, other).compact
             key = _NUMBER.sub("*", names[LEFT]), texts
-            position = _first_users(comparison, node, other)
+            position = first_users(comparison, node, other)
             kind: Kind = "retyped" if is_retyped(left.graph, node, right.graph, other) else "resized"
             yield Change(kind, key, names[LEFT], *paired_types(*texts), position)
         if names[LEFT] != names[RIGHT]:
-            yield Change("renamed", None, "", *names, _first_users(comparison, node, other))
+            yield Change("renamed", None, "", *names, first_users(comparison, node, other))
 
 
 def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
@@ -590,7 +590,7 @@ def paired_types(left: str, right: str) -> tuple[str, str]:
     return left, shape if shape and element[0] != "(" and left.startswith(f"{element} ") else right
 
 
-def _first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:
+def first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:
     """Return the tree indices of the first operator that uses a parameter in each graph, -1 for none."""
     users = []
     for tree, node in zip(comparison.trees, (left_node, right_node), strict=True):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,7 +41,13 @@ from mindinsight.server.graph.comparison.module_order import (
     reordering_claims,
 )
 from mindinsight.server.graph.comparison.node_labels import spelling
-from mindinsight.server.graph.comparison.parameter_edits import parameter_claims, shared_claims, users_of
+from mindinsight.server.graph.comparison.parameter_edits import (
+    naming_claims,
+    parameter_claims,
+    shared_claims,
+    users_of,
+)
+from mindinsight.server.graph.comparison.size_edits import Groups, size_claims
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.costs import is_input
@@ -199,6 +205,7 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *parameter_claims(comparison, forward, adapters),
     ]
     yield from named
+    yield from naming_claims(comparison)
     yield from renames(comparison)
     working, others, lonely = _unexplained(comparison, forward, explained, details)
     count = _count(working)
@@ -455,7 +462,7 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
     """
     graphs = comparison.matching.columns.graphs
     users = users_of(graphs[LEFT], forward[LEFT])
-    groups: dict[tuple[str, Hashable], list[Change]] = {}  # by name of the claim and key
+    groups: Groups = {}
     resized, retyped, unused = set(), set(), set()
     for node, other in _resized(comparison):
         if is_retyped(graphs[LEFT], node, graphs[RIGHT], other):
@@ -489,9 +496,18 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
                 quiet.add(index)
             for change in changes:
                 groups.setdefault((change.kind, change.key), []).append(change)
-    if len(groups) > _MOST_DETAILS or too_many:
+    claims = size_claims(comparison, groups)
+    too_many |= len(groups) > _MOST_DETAILS
+    claims += () if too_many else _detail_claims(groups)
+    if not claims:
         return _Details([], quiet, set())
-    claims = []
+    weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
+    moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
+    return _Details(claims, quiet if too_many else pairs, resized | moments)
+
+
+def _detail_claims(groups: Groups) -> Iterator[Claim]:
+    """Yield one claim for each group of equal changes."""
     for (kind, _), alike in groups.items():
         shown = [
             merged(texts)
@@ -501,10 +517,7 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
         places = dict.fromkeys(change.position for change in alike)
         evidence = tuple({"left": index, "right": other} for index, other in places)
         shown_at = evidence if kind not in ("resized", "input_resized") else ()  # those positions are nodes
-        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, shown_at))
-    weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
-    moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
-    return _Details(claims, pairs, resized | moments)
+        yield Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, shown_at)
 
 
 def _changes_of_pair(comparison: Comparison, index: int, explained: set[int]) -> list[Change] | None:

@@ -10,15 +10,17 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     LEFT,
     RIGHT,
     Comparison,
+    Side,
     merged,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS
 from mindinsight.server.graph.comparison.module_edits import matched_scopes, modules_in
-from mindinsight.server.graph.model.graph import OPERATOR, Offsets
+from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER
 from mindinsight.server.graph.scopes.scope_tree import Tree
 
 Scopes: TypeAlias = tuple[int, int]  # index in the left and in the right tree
 
+_SIDES: Final[tuple[Side, Side]] = (LEFT, RIGHT)
 _NORMS: Final = ("norm", "rsqrt")  # parts of the types of operators that normalize
 
 
@@ -37,7 +39,12 @@ def find_reorderings(comparison: Comparison) -> Iterator[Reordering]:
     """Yield the matched scopes whose modules run in another order and depend on each other in that order."""
     left, right = comparison.trees
     for scope, other in matched_scopes(comparison):
-        lefts, rights = modules_in(comparison, LEFT, scope), modules_in(comparison, RIGHT, other)
+        lefts, inner = (
+            modules_in(comparison, LEFT, scope),
+            set(modules_in(comparison, RIGHT, other).values()),
+        )
+        partners = {name: int(comparison.partners[LEFT][index]) for name, index in lefts.items()}
+        rights = {name: index for name, index in partners.items() if index in inner}  # by left names
         common = [name for name in lefts if name in rights]
         orders = [
             sorted(common, key=lambda name: tree.first_nodes[own[name]])
@@ -122,10 +129,8 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
     for node in comparison.rewired.tolist():
         other = int(right.nodes[comparison.partners[LEFT][left.leaf_indices[node]]])
         ids = [
-            [_identity(own, source, inner) for source in tree.graph.inputs_of(taker)]
-            for own, tree, taker, inner in zip(
-                comparison.input_ids, comparison.trees, (node, other), passed, strict=True
-            )
+            [_identity(comparison, side, source, passed[side]) for source in tree.graph.inputs_of(taker)]
+            for side, tree, taker in zip(_SIDES, comparison.trees, (node, other), strict=True)
         ]
         if left.graph.types[node] in COMMUTATIVE | ADDS:
             ids = [sorted(own) for own in ids]
@@ -134,11 +139,17 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
     return moved
 
 
-def _identity(ids: Offsets, node: int, passed: dict[int, int]) -> int:
-    """Return the identity of an input, after skipping the moved modules before it, or -1 if unknown."""
+def _identity(comparison: Comparison, side: Side, node: int, passed: dict[int, int]) -> int:
+    """Return the identity of an input, after skipping the moved modules before it, or -1 if unknown.
+
+    Matched parameters are the same input, also if their shapes differ.
+    """
     while node in passed:
         node = passed[node]
-    return int(ids[node]) if node >= 0 else -1
+    if node < 0 or comparison.trees[side].graph.kinds[node] != PARAMETER:
+        return int(comparison.input_ids[side][node]) if node >= 0 else -1
+    number = node + comparison.matching.columns.left_count * side
+    return max(number, int(comparison.matching.node_partners[number]))
 
 
 def reordering_claims(comparison: Comparison, reorderings: list[Reordering]) -> Iterator[Claim]:

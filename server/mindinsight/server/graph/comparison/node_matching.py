@@ -1,7 +1,8 @@
 """Matching of the nodes of two graphs: parameters by name, the rest by the structure around them.
 
 1. Parameters of equal name are partners. If most names differ, those equal below another prefix are
-   (``blocks.0.weight``, ``model.blocks.0.weight``). A word and a running number do not count as a name.
+   (``blocks.0.weight``, ``model.blocks.0.weight``), else those that are used alike (parameter_renaming.py).
+   A word and a running number do not count as a name.
 2. Nodes are partners if their Weisfeiler-Lehman label is unique in both graphs (node_labels.py), deepest
    rounds first. Matched nodes give new labels to their neighbours, until nothing new is found. The first
    passes use attributes, outputs and scopes of nodes, later ones less of them.
@@ -25,6 +26,7 @@ from mindinsight.server.graph.comparison.node_labels import (
     refine,
     seed_labels,
 )
+from mindinsight.server.graph.comparison.parameter_renaming import rename_by_use
 from mindinsight.server.graph.model.graph import (
     BACKWARD,
     CONSTANT,
@@ -177,9 +179,15 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         [*left.values(), *(columns.left_count + node for node in right.values())], dtype=np.int64
     )
     unique_names = np.zeros_like(partners)
-    if 2 * np.count_nonzero(partners[named] >= 0) >= 2 * _TELLING * min(len(left), len(right)):
+    matched = int(np.count_nonzero(partners[named] >= 0))
+    if matched >= _TELLING * min(len(left), len(right)):
         alone = named[partners[named] < 0]
         unique_names[alone] = columns.names[alone] + 1
+    if matched < min(len(left), len(right)):
+        nodes = left, {name: columns.left_count + node for name, node in right.items()}
+        for name, other_name in rename_by_use(columns, *nodes).items():
+            if partners[nodes[0][name]] < 0 and partners[nodes[1][other_name]] < 0:
+                pair(partners, nodes[0][name], nodes[1][other_name])
     return unique_names
 
 

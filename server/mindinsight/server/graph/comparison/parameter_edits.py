@@ -1,4 +1,4 @@
-"""Edits of parameters: weights that only one graph has, and weights that operators share in one of them."""
+"""Edits of parameters: weights of other names, in only one graph, or shared by operators in one of them."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.graph_comparison import LEFT, ONLY, RIGHT, Comparison, Side
 from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
 from mindinsight.server.graph.comparison.module_edits import in_lonely_layer
 from mindinsight.server.graph.comparison.node_labels import spelling
@@ -92,3 +92,27 @@ def _is_implied(comparison: Comparison, side: Side, user: int) -> bool:
     if partner < 0:
         return in_lonely_layer(comparison, side, leaf)
     return spelling(tree.types[leaf]) == spelling(opposite.types[partner])
+
+
+def naming_claims(comparison: Comparison) -> Iterator[Claim]:
+    """Yield a claim if most of the matched parameters have other names, with the operators that are matched.
+
+    Names that agree but for a prefix, or for a module around them, are not counted.
+    """
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    left, right = columns.graphs
+    parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist()
+    weights = [node for node in parameters if not is_input(left, node)]
+    names = [(left.names[node], right.names[int(partners[node]) - columns.left_count]) for node in weights]
+    if 2 * sum(_agree(*own) for own in names) < len(names):
+        operators = [int(np.count_nonzero(tree.nodes >= 0)) for tree in comparison.trees]
+        matched = operators[LEFT] - int(np.count_nonzero(comparison.states[LEFT] == ONLY))
+        values = {"n": matched, "left": operators[LEFT], "right": operators[RIGHT]}
+        yield Claim("claim.graph.names_differ", "note", values)
+
+
+def _agree(before: str, after: str) -> bool:
+    """Return True if two names end in the same two parts, or one has all parts of the other in order."""
+    short, long = sorted((before.split("."), after.split(".")), key=len)
+    rest = iter(long)
+    return short[-2:] == long[-2:] or all(part in rest for part in short)

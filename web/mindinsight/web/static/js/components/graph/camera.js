@@ -144,6 +144,17 @@ class Camera {
     }
   }
 
+  /**
+   * Leave no more than an edge empty beside a drawing that is larger than the element.
+   * @param {number} width
+   * @param {number} height
+   */
+  fill(width, height) {
+    const { x, y, k } = this.#transform;
+    const { clientWidth, clientHeight } = this.element;
+    this.set({ x: filling(x, width * k, clientWidth), y: filling(y, height * k, clientHeight) });
+  }
+
   /** Return the visible rectangle in the drawing's units. @returns {Rect} */
   sight() {
     const { x, y, k } = this.#transform;
@@ -199,6 +210,16 @@ class Camera {
     const { x, y } = this.#transform;
     this.set({ x: x + (now.x - before.x) / 2, y: y + (now.y - before.y) / 2 });
   }
+}
+
+/**
+ * Return the offset at which something larger than a room leaves at most an edge of it empty.
+ * @param {number} offset
+ * @param {number} size
+ * @param {number} room
+ */
+function filling(offset, size, room) {
+  return size > room ? Math.max(room - EDGE - size, Math.min(EDGE, offset)) : offset;
 }
 
 /**

@@ -278,8 +278,9 @@ export class Canvas {
     this.selected = id;
     const box = this.boxes().find((candidate) => candidate.id === id);
     this.announcement.textContent = box ? spoken(box, this.app.t) : "";
-    if (box && reveal) {
+    if (box && reveal && this.picture) {
       this.camera.centre(box);
+      this.camera.fill(this.picture.width, this.picture.height);
     }
     this.paint();
   }

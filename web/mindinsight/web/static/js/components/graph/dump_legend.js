@@ -109,11 +109,11 @@ export function scale({ t, format }, { least = null, most = null }) {
 
 /**
  * Return the numbers of operators that were matched by order or module, or not, by why.
- * @param {Pick<Colouring, "dumped" | "found" | "by_order" | "by_module" | "ambiguous">} counts
+ * @param {Pick<Colouring, "dumped" | "found" | "by_order" | "by_module" | "renamed" | "ambiguous">} counts
  */
-function wayCounts({ dumped, found, by_order, by_module, ambiguous }) {
+function wayCounts({ dumped, found, by_order, by_module, renamed, ambiguous }) {
   const nameless = found ? dumped - found - ambiguous : 0; // that none are here is said by itself
-  return { by_order, by_module, ambiguous, nameless };
+  return { renamed, by_order, by_module, ambiguous, nameless };
 }
 
 /** Return the names of `wayCounts` above 0. @param {Parameters<typeof wayCounts>[0]} counts */
@@ -150,7 +150,12 @@ function coverage({ t }, { tensors, measured, done, ...counts }) {
   const found = h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text);
   return [
     details.length
-      ? h("details", { class: "muted" }, h("summary", null, found), h("div", { class: "row wrap" }, details))
+      ? h(
+          "details",
+          { class: "muted", open: counts.renamed > 0 },
+          h("summary", null, found),
+          h("div", { class: "row wrap" }, details),
+        )
       : found,
     namesNothing(counts) && h("span", null, t("graph.dump.no_name")),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),

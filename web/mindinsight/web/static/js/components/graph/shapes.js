@@ -1,4 +1,4 @@
-// SVG of a picture from the server: frames of open scopes at the back, then lines, then boxes.
+// SVG of a picture from the server: frames of open scopes at the back, then lines, their titles again, boxes.
 
 import { svg } from "../../core/dom.js";
 import { flowing, lineShape } from "./lines.js";
@@ -16,6 +16,7 @@ import { flowing, lineShape } from "./lines.js";
 
 const HEADER = 26;
 const LETTER = 7.2; // about the width of one
+let titles = 0; // numbered over all drawings of a page
 const STACKED = new Set(["group", "repeat", "rest", "run"]);
 
 /**
@@ -39,7 +40,8 @@ export function shapes(picture, t) {
     line,
     element: lineShape(line, parents.get(line.source) === line.target),
   }));
-  const texts = svg("g", { class: "texts" }, flowing(picture), picture.boxes.map(costs));
+  const captions = [...frames.querySelectorAll(".title")].map(({ id }) => svg("use", { href: `#${id}` }));
+  const texts = svg("g", { class: "texts" }, captions, flowing(picture), picture.boxes.map(costs));
   return {
     layers: [
       markers(),
@@ -104,7 +106,7 @@ function frame(box, t) {
     svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 8 }),
     svg("rect", { class: "header", x: box.x, y: box.y, width: box.w, height: HEADER, rx: 8 }),
     warmth(box),
-    svg("text", { class: "title", x: box.x + 26, y: box.y + 17.5 }, box.label),
+    svg("text", { class: "title", id: `graph-title-${++titles}`, x: box.x + 26, y: box.y + 17.5 }, box.label),
     mark(box.x + 14, box.y + HEADER / 2, true),
     stubs(box),
     badge(box),

@@ -27,6 +27,7 @@ import { readState, writeState } from "./pair_state.js";
 
 const LEGIBLE = 0.7; // scale at which a difference is shown, at least
 const MOST = 500; // differences in the list
+const ABOVE = 16; // px that stay empty above the drawings
 
 /** Page of two graphs. */
 export class TwoGraphs {
@@ -271,7 +272,14 @@ export class TwoGraphs {
     const side = left ? 0 : 1;
     const { id } = /** @type {{id: number}} */ (left ?? right);
     this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
-    return this.select(side, id);
+    return this.select(side, id).then(() => this.raise());
+  }
+
+  /** Move both drawings up by as much as is empty above both, so that they stay beside each other. */
+  raise() {
+    const empty = Math.min(...this.canvases.map(({ camera }) => camera.transform().y)) - ABOVE;
+    if (empty <= 0) return;
+    for (const { camera } of this.canvases) camera.set({ y: camera.transform().y - empty });
   }
 
   /**
