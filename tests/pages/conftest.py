@@ -129,13 +129,13 @@ class Running:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser on a busy machine may be starved for longer than anybody waits: ask it once more, and say so.
+    """A browser on a busy machine may be starved for longer than anybody waits: ask it twice more, and say so.
 
     What failed first is in the summary (``-r R``), to be looked into: twice it was a true fault of a page.
     """
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session", autouse=True)
