@@ -338,8 +338,8 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
     checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    found = [claim for claim in checks if claim.verdict == "found"]
-    links = _operator_links(source, dump_id, dump, found)
+    findings = [claim for claim in checks if claim.verdict == "found"]
+    links = _operator_links(source, dump_id, dump, findings)
     return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}), *links))
 
 
@@ -427,16 +427,17 @@ def _operator_links(
     dump: Dump,
     claims: Iterable[Claim],
     linked: Iterable[str] = (),
-    place: tuple[int, int] = (0, 0),
+    default: tuple[int, int] = (0, 0),
 ) -> _Links:
     """Return the tensors of the operators that are the evidence of claims, and their places in the graph of
-    their rank if that is recorded. Operators in `linked` have a link, and `place` is the usual rank and step.
+    their rank if that is recorded. Operators in `linked` have a link. Rank and step are
+    `default` where the evidence has none.
     """
     links: list[tuple[str, Mapping[str, Any]]] = []
     known = set(linked)
     for evidence in (entry for claim in claims for entry in claim.evidence):
-        name, rank = evidence.get("operator"), evidence.get("rank", place[0])
-        step = evidence.get("steps", [place[1]])[0]
+        name, rank = evidence.get("operator"), evidence.get("rank", default[0])
+        step = evidence.get("steps", [default[1]])[0]
         if not isinstance(name, str) or name in known or len(known) == _LINKED:
             continue
         known.add(name)
