@@ -129,7 +129,7 @@ class Running:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser on a busy machine may be starved for longer than anybody waits: ask it twice more, and say so.
+    """A browser on a busy machine may be starved for longer than anybody waits: try twice more, and say so.
 
     What failed first is in the summary (``-r R``), to be looked into: twice it was a true fault of a page.
     """
