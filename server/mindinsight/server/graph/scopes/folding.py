@@ -146,7 +146,7 @@ def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> mod
 
 
 def _wiring(tree: scope_tree.Tree, flow: SiblingFlow) -> model.Hashes:
-    """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
+    """Return [t] a hash of the edges for which a scope is the innermost that contains both ends."""
     sources, targets = (tree.graph.hashes[tree.nodes[leaves]] for leaves in (flow.sources, flow.targets))
     terms = model.mix(model.mix(sources + model.SPREAD) ^ (targets + flow.slots.astype(np.uint64)))
     sums = np.zeros(len(tree.paths), dtype=np.uint64)
