@@ -55,7 +55,8 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return whether earlier rows changed since the last call, and all parts."""
+        """Return True if rows other than new ones at the end changed since the last call, and the rows of all
+        files."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
