@@ -113,7 +113,8 @@ class RunStage:
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Replace what discovery found about the run, and mark the run as changed if that differs."""
+        """Replace the facts that discovery found about the run, and mark the run as changed if they
+        differ."""
         before, self.discovered = self.discovered, discovered
         if (given := trial_settings(discovered.folder, discovered.path)) != self._given:
             self._given = given

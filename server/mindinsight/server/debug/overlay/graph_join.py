@@ -1,4 +1,4 @@
-"""Join of a dumped step with a graph: which operator of the dump is which node."""
+"""Join of a dumped step with a graph: the node of each operator of the dump."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -215,7 +215,8 @@ class _Box:
 
 
 def _wrap(tree: scope_tree.Tree, boxes: list[_Box]) -> scope_tree.Tree:
-    """Return a copy of the tree with the boxes inserted, of nested ones the outer first."""
+    """Return a copy of the tree with the boxes inserted. ``boxes`` lists an outer box before those inside
+    it."""
     if not boxes:
         return tree
     total, added = len(tree.paths), np.zeros(len(boxes), dtype=np.int32)
