@@ -69,8 +69,7 @@ class Comparison:
     def state(self, side: Side, index: int) -> int:
         """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS.
 
-        ONLY: the other graph has no part of the subtree. FOLLOWS: its operators are equal, but inputs of some
-        differ.
+        ONLY: the other graph has no part of the subtree. FOLLOWS: only inputs of its operators differ.
         """
         sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
@@ -284,8 +283,7 @@ def _input_differences(
 def _other_input(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> Iterator[bool]:
-    """Yield True for each input that differs from its counterpart, for two operators with unequal numbers of
-    inputs.
+    """Yield for each input whether it differs from its counterpart, for operators with unequal input counts.
 
     It differs if it is another parameter or constant, or lost (`is_lost`).
     """
