@@ -108,7 +108,7 @@ export function scale({ t, format }, { least = null, most = null }) {
 }
 
 /**
- * Return the numbers of operators matched under another name, by order or by module, of ambiguous operators,
+ * Return the numbers of operators matched in renamed modules, by order or by module, of ambiguous operators,
  * and of those missing from the graph.
  * @param {Pick<Colouring, "dumped" | "found" | "by_order" | "by_module" | "renamed" | "ambiguous">} counts
  */
