@@ -1,4 +1,4 @@
-"""What extensions import: a kind of data with a page, a layout of dumps, a check of tensors, a command.
+"""Interface for extensions that add a kind of data with a page, a dump layout, a tensor check or a command.
 
 These names stay as they are within a major version; `API_VERSION` grows when one is added. How an extension
 is made and installed: `docs/extensions.md`. Nothing else below `mindinsight.server` is meant for extensions.

@@ -96,7 +96,8 @@ def checked(items: Iterable[T]) -> Iterator[T]:
 
 
 def claim(size: int) -> None:
-    """Check, and claim memory for reading `size` bytes at once. Raises Cancelled or MemoryError."""
+    """Claim memory for reading `size` bytes at once, unless the task of this thread is cancelled. Raises
+    Cancelled or MemoryError."""
     token = _current.get()
     if token is not None:
         if token.cancelled:

@@ -1,4 +1,4 @@
-"""Extensions: what other distributions add by entry points, see `docs/extensions.md`.
+"""Extensions that other distributions register as entry points, see `docs/extensions.md`.
 
 An extension that cannot be loaded is named, and everything else works without it.
 """

@@ -1,4 +1,4 @@
-"""Program that passes what a training prints on to its terminal and writes it into files of lines.
+"""Program that passes the output of a training on to its terminal and writes it into files of lines.
 
 It runs alone, by its path and without site-packages, so that it takes 8 MB and goes on when the training is
 killed. Nothing of the package may be imported here. ``console.py`` starts it and describes the files.
@@ -204,7 +204,7 @@ class Stream:
 
 
 def _state(line: bytes) -> bytes:
-    """Return the visible text of a line: what follows its last carriage return."""
+    """Return the visible text of a line: the part after its last carriage return."""
     if b"\r" not in line:
         return line
     pieces = [piece for piece in line.split(b"\r") if piece]

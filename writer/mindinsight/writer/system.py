@@ -1,4 +1,4 @@
-"""Sampler of what the machine does beside a training: processors, memory, disk, network and accelerators."""
+"""Sampler of machine load during a training: processors, memory, disk, network and accelerators."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def aim_of(tag: str) -> Aim | None:
 
 
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the first claims, and a last one with the number of the omitted ones, if any."""
+    """Yield at most `NAMED` claims and, if there are more, a claim with the number of the others."""
     yield from claims[:NAMED]
     if len(claims) > NAMED:
         yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})

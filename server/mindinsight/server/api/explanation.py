@@ -161,8 +161,7 @@ def _follows(part: Part, step: int | None) -> bool:
 
 
 def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
-    """Yield the faults of a part with their sort keys for the headline: what breaks a training first, then by
-    step."""
+    """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
         yield claim.key in _MILD, min(_steps(claim), default=at), claim

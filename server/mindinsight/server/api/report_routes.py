@@ -54,7 +54,7 @@ class Name(BaseModel):
 
 
 class Pin(BaseModel):
-    """Pinned card: a card of a page, or the whole page without a title, live or with frozen content."""
+    """Pin of a card, or of the whole page if `card` is empty, with live content unless `frozen`."""
 
     view: str = Field(pattern=VIEW)
     query: str = Field("", pattern=QUERY, max_length=MAX_QUERY)

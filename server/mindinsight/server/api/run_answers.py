@@ -180,7 +180,7 @@ MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 
 
 class RunsQuery(BaseModel):
-    """Query of the list of runs: the ids of the wanted ones, None for all."""
+    """Query of the list of runs: the ids of the runs to list, None for all."""
 
     run: list[str] | None = Field(None, max_length=MOST_RUNS)
 

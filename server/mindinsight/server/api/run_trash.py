@@ -134,6 +134,5 @@ def _is_inside(run: str, other: str) -> bool:
 
 
 def _is_growing(run: Run, now: float) -> bool:
-    """Return True if a run without a recorded end was written to shortly before ``now``, if only its
-    dumps."""
+    """Return True if a run has no recorded end and its files or dumps were written shortly before ``now``."""
     return not run.finished and now - run.last_event < QUIET

@@ -239,8 +239,8 @@ def _record_graph(recorder: Recorder, run: str) -> None:
 
 
 def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[str, Any]) -> None:
-    """Store the drawings of a graph with each scope open in the scopes around it, and the details of the
-    boxes."""
+    """Store a drawing of a graph for each scope, with this scope and its ancestors open, and the details of
+    the boxes."""
     parents: dict[int, int] = {}
     scopes = [_ROOT]
 

@@ -72,7 +72,8 @@ def _sound_row(value: media_payloads.Sound) -> dict[str, Any]:
 
 
 def _image_row(value: media_payloads.Image) -> dict[str, Any]:
-    """Return width and height in pixels, None where the picture does not say, and bytes."""
+    """Return width, height and size in bytes of a picture. Width and height are None if its header lacks
+    them."""
     width, height = media_types.picture_size(value.encoded)
     return {"width": width or None, "height": height or None, "bytes": len(value.encoded)}
 

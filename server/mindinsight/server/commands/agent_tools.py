@@ -221,7 +221,7 @@ class Tools:
 
 
 def _id(name: str) -> str:
-    """Return the id of a run, job or dump, which people write without its beginning."""
+    """Return the id of a run, job or dump, given with or without the leading `./`."""
     return name if name.startswith("./") else f"./{name.strip('/')}" if name != "." else "./"
 
 

@@ -92,7 +92,7 @@ def _shapes(length: int, power: float, width: int) -> Doubles:
 
 
 def _courses(length: int) -> Iterator[Doubles]:
-    """Yield the templates of `_shapes`: of lasting changes for each power, and of temporary ones for each
+    """Yield the templates of `_shapes`: lasting changes with each of ``_POWERS``, temporary ones with each
     width."""
     for power in _POWERS:
         yield _shapes(length, power, length)
@@ -144,7 +144,8 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Return the row one window after the end of the first window past ``near`` with a clearly changed mean.
+    """Find the first window of rows that ends after ``near`` and has a clearly changed mean, and return the
+    end of the window after it.
 
     Return the number of rows if there is no such window.
     """
@@ -504,7 +505,7 @@ def _equal_start(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> in
 
 
 def _begins_equal(rest: int, equal: int, first: int) -> bool:
-    """Return True if chance does not explain that all ``first`` rows are equal, but only ``equal`` of the
+    """Return True if it is no chance that the ``first`` rows are all equal, given ``equal`` rows among the
     ``rest``."""
     return bool(((equal + 1) / (rest + 2)) ** first < _PLAIN_CHANCE)
 
@@ -516,8 +517,8 @@ def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> b
 
 
 def _ended(over: npt.NDArray[np.intp], rows: int) -> bool:
-    """Return True if the curves have agreed since the last row of ``over`` at least twice as long as between
-    any two."""
+    """Return True if the curves agree after the last row of ``over``, for at least twice the longest gap
+    between its rows."""
     agreeing = rows - 1 - int(over[-1])
     return agreeing >= max(_AGREES_AGAIN, 2 * int(np.diff(over).max(initial=1)))
 

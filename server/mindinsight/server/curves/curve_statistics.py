@@ -67,7 +67,8 @@ def _end(value: np.float64) -> float | str:
 
 
 def _slope(steps: Ints, values: Doubles) -> float | None:
-    """Return the slope of the least-squares line, limited to finite numbers, or None for one step."""
+    """Return the slope of the least-squares line, clipped to finite numbers, or None without two different
+    steps."""
     if len(steps) < 2:
         return None
     unit = unit_of(values)

@@ -44,8 +44,8 @@ class _Compared:
 
 
 def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], on_grid: Doubles) -> list[RankOutlier]:
-    """Return the anomalies of curves that diverge from curves that are equal up to rounding, [] if these
-    differ.
+    """Return the anomalies of curves that diverge from a majority equal up to rounding, [] without such a
+    majority.
 
     At most a quarter of the curves may diverge, or one of three. Of two curves, both diverge if they were
     equal before. ``curves`` have ascending steps. ``on_grid`` [r, c] has every curve on a common grid, in a

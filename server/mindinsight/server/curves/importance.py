@@ -452,8 +452,8 @@ def _extreme(
 
 
 def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
-    """Yield masks of runs: those with each text, or those below, and those from, each number. None selects
-    all runs."""
+    """Yield masks of runs: for each text the runs with it, or for each number the runs below it and the
+    others. No mask selects all runs."""
     order = numbers_of(column)
     if order is None or not np.isfinite(order).all():
         keys = np.array([repr(value) for value in column])

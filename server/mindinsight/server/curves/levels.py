@@ -105,9 +105,11 @@ class Change:
 
 
 def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | None:
-    """Return the levels of [n] points, or None with fewer than twenty finite ones.
+    """Return the levels of [n] points, medians of up to ten equal parts, or None with fewer than twenty
+    finite values.
 
-    Levels are means with `shares`, such as accuracies of small batches, which have few different values.
+    With `shares`, such as accuracies of small batches, levels are means, because there are few different
+    values.
     """
     finite = np.isfinite(values)
     known = values[finite].astype(np.float64)

@@ -150,7 +150,7 @@ def _explained(shuffled: Doubles, tested: Sequence[Doubles], basis: Doubles) -> 
 
 
 def _rest(columns: Doubles, basis: Doubles) -> Doubles:
-    """Return ``columns`` [n, k] without what ``basis`` [n, b] explains."""
+    """Return ``columns`` [n, k] minus their projection on the orthonormal ``basis`` [n, b]."""
     return columns - basis @ (basis.T @ columns)
 
 

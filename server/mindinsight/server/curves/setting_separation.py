@@ -148,8 +148,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, tuple[str, tuple[Value, ...], tuple[int, int], tuple[int, int]]]:
-    """Return the effect, and the region of values that differs: its group, values, and runs in it and in all
-    by group."""
+    """Return the effect, and the region of values that differs: its group, its values, and by group the
+    numbers of runs in the region and in all."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)

@@ -122,7 +122,7 @@ def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
 
 
 def _gives(reason: str, result: float) -> bool:
-    """Return True if a cause explains such a result, NaN or infinity. Some causes explain both."""
+    """Return True if a cause explains the given result, NaN or infinity. Some causes explain both."""
     if reason in _EITHER:
         return True
     return math.isinf(result) if reason in _INFINITE else math.isnan(result)
@@ -431,7 +431,7 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return 0 as the lower bound of a result, or as the sum inside an operator that sums nothing."""
+    """Return 0, the lower bound of a norm or variance, and the sum inside a product, which adds nothing."""
     return 0.0
 
 

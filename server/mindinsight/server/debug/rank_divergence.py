@@ -198,8 +198,8 @@ def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
 
 
 def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str | None:
-    """Return "" if the operands are equal on all ranks, None if they differ, or the key of the missing
-    data."""
+    """Return "" if the operands are equal on all ranks, None if they differ, or the locale key that names the
+    missing data."""
     first = next(iter(sides.values()))
     operator_type = next(result.entry.type for result in first["output"].values())
     if gives_all_the_same(operator_type):

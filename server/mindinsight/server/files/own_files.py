@@ -114,7 +114,7 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
-    """Trust the copies of stores in `folder`, and allow redirects of web servers to `hosts`.
+    """Trust the local copies of remote stores in `folder`, and allow redirects of web servers to `hosts`.
 
     `folder` is the `<workspace>/remote` of this process's server.
     """
@@ -123,9 +123,10 @@ def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> N
 
 
 def trusted_copy(path: str) -> Path | None:
-    """Return the top folder of the copy of a store around a file, or None outside all trusted copies.
+    """Return the top folder of the local copy of a remote store that contains a file, or None if no trusted
+    copy does.
 
-    Raises NotOursError if another user could have put files into the folder around the copy.
+    Raises NotOursError if another user could have put files into the folder that contains the copy.
     """
     for folder in map(Path, _copies):
         if Path(path).is_relative_to(folder):

@@ -169,8 +169,7 @@ class WebStore:
     def _ask(
         self, known: dict[str, _Seen], urls: list[str], ask: Callable[[str, _Seen | None], Any], until: float
     ) -> list[Any]:
-        """Return the known response for each URL, after expired ones were requested again, several at
-        once."""
+        """Return the response for each URL, where expired responses are requested again, several at once."""
 
         def look(url: str) -> Any:
             if time.monotonic() > until:

@@ -82,7 +82,7 @@ class BulkheadRoute(APIRoute):
 
 
 class PayloadRoute(BulkheadRoute):
-    """Route that reads payloads of event files: pictures, tensors, histograms, landscapes."""
+    """Route that runs in the bulkhead of requests for payloads: pictures, tensors, histograms, landscapes."""
 
     name_of_bulkhead = "payloads"
 

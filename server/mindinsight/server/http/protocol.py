@@ -62,7 +62,7 @@ class Protocol(HttpToolsProtocol):
         self._parse()
 
     def on_response_complete(self) -> None:
-        """Start the next request, or process the data in which it is."""
+        """Start the next request, if it is parsed already, and continue to parse the retained data."""
         super().on_response_complete()
         self._parse()
 

@@ -362,7 +362,7 @@ class Catalogue:
 
 
 def _may_have_other_content(file: FileStage, stamp: Stamp) -> bool:
-    """Return True if a file with a new stamp may have other bytes where it was read.
+    """Return True if a file with a new stamp may have other bytes in the section that was read.
 
     A copy that is not longer may have been made to change the content, and a damaged file may have been
     rewritten to repair it.

@@ -32,7 +32,8 @@ def is_shared(path: str, mounts: str | None = None) -> bool:
 
 
 def _kinds(path: str, mounts: str | None) -> tuple[list[str], list[str]]:
-    """Return the types of the file systems mounted below ``path``, and of the one it is on, if known."""
+    """Return the types of the file systems mounted below ``path``, and of the file system that holds
+    ``path``, if known."""
     base = _folder(os.path.realpath(path))
     lines = [line.split() for line in (_mounts() if mounts is None else mounts).splitlines()]
     where = [(_folder(_plain(fields[1])), fields[2]) for fields in lines if len(fields) > 2]

@@ -329,7 +329,7 @@ class FolderTree:
         return None
 
     def root(self, folder: str) -> str:
-        """Return the id of the base directory around a folder."""
+        """Return the id of the base directory that contains a folder."""
         return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
 
     def parent(self, folder: str) -> str:

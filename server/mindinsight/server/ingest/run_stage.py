@@ -55,7 +55,8 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return whether earlier rows changed since the last call, and all parts."""
+        """Return True if rows other than new ones at the end changed since the last call, and the rows of all
+        files."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
@@ -112,7 +113,8 @@ class RunStage:
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Replace what discovery found about the run, and mark the run as changed if that differs."""
+        """Replace the facts that discovery found about the run, and mark the run as changed if they
+        differ."""
         before, self.discovered = self.discovered, discovered
         if (given := trial_settings(discovered.folder, discovered.path)) != self._given:
             self._given = given

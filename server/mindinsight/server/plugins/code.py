@@ -1,4 +1,4 @@
-"""Routes for the program of a run: command, packages, environment, Git, and what another run had instead."""
+"""Routes for the program of a run: command, packages, environment, Git, and the differences of two runs."""
 
 import difflib
 from collections.abc import Iterator, Mapping

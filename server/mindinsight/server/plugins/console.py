@@ -1,4 +1,4 @@
-"""Routes for what a training printed: lines around a place or a time, and a search."""
+"""Routes for the console output of a training: lines around a place or a time, and a search."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final

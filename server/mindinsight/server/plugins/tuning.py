@@ -274,7 +274,8 @@ def _published(service: Service) -> Iterator[tuple[str, Callable[[], ShownStudy 
 
 
 def _is_shown(service: Service, base: str) -> bool:
-    """Return True if the runs of a study are below, or around, a base directory of this server."""
+    """Return True if the runs of a study are below a base directory of this server, or in a directory that
+    contains one."""
     real = Path(os.path.realpath(base))
     mounts = [Path(mount.real) for mount in mounts_of(service.settings.summary_base_dir)]
     return bool(base) and any(real.is_relative_to(m) or m.is_relative_to(real) for m in mounts)

@@ -112,7 +112,8 @@ def forget(port: int) -> None:
 
 
 def birth(pid: int) -> str:
-    """Return the birth time of a process, in the form of the system. Return "" without such a process."""
+    """Return the start time of a process, as the operating system writes it. Return "" without such a
+    process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -160,7 +160,8 @@ _SEVERAL: Final = re.compile(r"several:(?:[^/=]*=)?")  # before the path in a ke
 
 
 def normalized_home(key: str) -> str:
-    """Return the key that `home` gives to the directory of a key of an earlier version, which kept ``..``."""
+    """Convert a key of `home` from an earlier version, in which ``..`` was not resolved, to the current
+    form."""
     prefix = known[0] if (known := _SEVERAL.match(key)) else ""
     path = key[len(prefix) :]
     return prefix + without_parents(path) if Path(path).is_absolute() else key

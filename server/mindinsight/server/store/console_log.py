@@ -1,4 +1,4 @@
-"""Reader of what a training printed: lines with time and stream, in the parts that the writer left.
+"""Reader of the console output of a training: lines with time and stream, from the files of the recorder.
 
 The files are described in proto/mindinsight/proto/FORMAT.md. Only bytes around what is asked for are read.
 """

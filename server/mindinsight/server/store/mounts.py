@@ -141,7 +141,7 @@ def _distinct_names(choices: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _enclosing(real: str, names: dict[str, str]) -> str:
-    """Return the name of the outermost base directory around another, empty if there is none."""
+    """Return the name of the outermost base directory that contains another, "" if there is none."""
     return next((names[str(outer)] for outer in reversed(Path(real).parents) if str(outer) in names), "")
 
 

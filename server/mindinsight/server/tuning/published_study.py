@@ -205,7 +205,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
-    """Yield the paths that published studies around the directories of runs would have, each once.
+    """Yield the paths at which studies with these runs among their trials are published, each path once.
 
     They are inside a base directory. Whether a file is there is not checked.
     """

@@ -34,7 +34,8 @@ class Pair(NamedTuple):
     series: ScalarSeries
 
     def key(self) -> tuple[str, str, int, int, int]:
-        """Return the values that a response with this pair depends on."""
+        """Return the cache key of responses with this pair, which changes when points are added or
+        replaced."""
         return self.run, self.tag, self.series.version, self.series.generation, self.series.count
 
 
@@ -141,7 +142,8 @@ async def _sampled(
     content: Callable[[], bytes],
     accept_encoding: str,
 ) -> Response:
-    """Return a cached response at once, another from a thread, compressed if the client accepts gzip."""
+    """Return a cached response, or else compute the response in a thread. Compress it if the client accepts
+    gzip."""
     answers = service.parts.of(ScalarAnswers)
     answer = answers.find(route, pairs)
     if answer is None:

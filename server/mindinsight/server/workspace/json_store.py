@@ -192,7 +192,7 @@ def _as_json(
 
 
 def _with_further(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields with the stored ones that they lack, also in lists of items with an id."""
+    """Return ``fields`` and the stored fields that they lack, also within lists of items that have an id."""
     for name, items in fields.items():
         before = stored.get(name)
         if isinstance(items, list | tuple) and isinstance(before, list):

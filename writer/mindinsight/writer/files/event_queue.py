@@ -295,8 +295,8 @@ class EventQueue:
             self._progress.wait(1.0)
 
     def _patiently(self) -> Iterator[None]:
-        """Yield until the disk has made no progress for too long. Later calls then end at once until it
-        does."""
+        """Yield as long as the disk makes progress. After a stall, later calls yield nothing until it does
+        again."""
         for _ in patiently(lambda: self._done_bytes):
             if self._stalled_at == self._done_bytes:
                 return

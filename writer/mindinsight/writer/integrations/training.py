@@ -48,7 +48,7 @@ class Training:
     """
 
     def __init__(self, log_dir: str | Path, also: Collection[str] = ALSO) -> None:
-        """Open the event files of a run in ``log_dir``, and record what ``also`` names.
+        """Open the event files of a run in ``log_dir``, and start the recorders that ``also`` names.
 
         ``also`` is any of ALSO: the program (of rank 0), the machine, the console output. Raises ValueError
         for another name.

@@ -1,1 +1,1 @@
-"""Recorders of what a training computes: dumps, flight recorder, and the files of a failed run."""
+"""Recorders for debugging a training: dumps, flight recorder, and the files of a failed run."""

@@ -29,7 +29,8 @@ _LEARNED: Final = 5  # steps in a row with equal gradients after which different
 
 
 class Examined(NamedTuple):
-    """Anomaly of a step as text ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
+    """Anomaly of a step as text ("" if none), and a code for where it was observed: ``FINE``, ``SILENT``,
+    ``SHARED`` or ``OWN``."""
 
     reason: str
     cause: int
@@ -116,7 +117,8 @@ def _away(norms: Sequence[float], tolerance: float) -> list[int]:
 
 
 def _who(away: Sequence[int], norms: Sequence[float]) -> str:
-    """Return a clause that names the ranks that differ, or no rank of two, because either may be right."""
+    """Return a clause that names the ranks that differ, but neither of only two ranks, because either may be
+    right."""
     return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
 
 

@@ -230,7 +230,8 @@ class PrecisionDebugger:
 
 
 def _framework(models: Mapping[str, Any]) -> str:
-    """Return the name of the framework of models or values, or of the one loaded if there are none."""
+    """Return "mindspore" if it made one of the models or values, or if it is loaded and PyTorch is not, else
+    "torch"."""
     packages = {cls.__module__.partition(".")[0] for item in models.values() for cls in type(item).__mro__}
     loaded = "mindspore" in sys.modules and "torch" not in packages | sys.modules.keys()
     return "mindspore" if loaded or "mindspore" in packages else "torch"

@@ -203,7 +203,7 @@ def _count(settings: Mapping[str, Any], key: str) -> int:
 
 
 def _unused(settings: Mapping[str, Any]) -> list[str]:
-    """Return the keys without effect: unknown ones, and those of accelerators that are not set to the
+    """Return the keys without effect: unknown keys, and keys of accelerators that are not set to the
     default."""
     known = {field.name for field in fields(DumpConfig)} - {"without_effect", "source"}
     names = [key for key in settings if key not in known | _WITHOUT_EFFECT.keys()]

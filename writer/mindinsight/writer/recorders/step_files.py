@@ -130,8 +130,8 @@ class Describer:
     def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
         """Return a value as JSON, or None if it has no description. Names of its files begin with ``stem``.
 
-        The JSON is a leaf, or a list or object of leaves. ``stem`` is the entry and the side. File names
-        append the places in lists and dictionaries.
+        Lists and dictionaries become lists and objects of descriptions. ``stem`` is the entry and the side.
+        File names append the places in lists and dictionaries.
         """
         if depth > _DEPTH:
             return None
@@ -149,7 +149,8 @@ class Describer:
         return plain_leaf(value)
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Return the leaf of a tensor or another value of the framework, or None for any other value.
+        """Return the JSON description of a tensor or another value of the framework, or None for any other
+        value.
 
         The name of a tensor's file is ``stem``, with a suffix.
         """
@@ -169,7 +170,7 @@ def is_finite(described: Any) -> bool:
 
 
 def plain_leaf(value: Any) -> dict[str, Any] | None:
-    """Return the leaf of a number, text, slice or array, or None for any other value."""
+    """Return the JSON description of a number, text, slice or array, or None for any other value."""
     if isinstance(value, (bool, int, float, str)):
         return {"type": type(value).__name__, "value": value}
     if isinstance(value, slice):

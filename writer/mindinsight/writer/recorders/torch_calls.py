@@ -181,7 +181,8 @@ Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 class CallShape(NamedTuple):
-    """Number of positional arguments, and names of the named ones, in the source of a call."""
+    """Form of a call in the source: its number of positional arguments, and the names of its keyword
+    arguments."""
 
     positional: int  # without the object of a method
     named: tuple[str, ...]
@@ -202,8 +203,8 @@ class CallSite:
         self._shapes = shapes
 
     def arguments(self, values: Sequence[Any], named: Mapping[str, Any], is_method: bool) -> Arguments:
-        """Return the arguments as positional and named ones like in the caller's source, unchanged if
-        unknown."""
+        """Return positional and keyword arguments as the caller's source passes them, unchanged if its form
+        is unknown."""
         code = self.function
         if code is None or self.frame is None or code.co_flags & inspect.CO_VARARGS:
             return values, named

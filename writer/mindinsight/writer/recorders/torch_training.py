@@ -41,7 +41,7 @@ class Tensors(NamedTuple):
 
 
 class TrainingState(NamedTuple):
-    """State that a training step reads and changes, without weights and data, at one point in time."""
+    """Copies of the states of random generators and of buffers, which a training step changes."""
 
     random: tuple[Any, ...]  # of torch, its devices, Python and NumPy. None for an unused one
     buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
@@ -160,9 +160,9 @@ def _views_of(sample: list[torch.nn.Parameter]) -> list[_Blocks | None]:
 
 
 def _blocks_of(elements: int) -> _Blocks | None:
-    """Return shape and strides of the blocks that are measured of so many elements, or None for all.
+    """Return shape and strides of the blocks to measure of a gradient with so many elements, or None for all.
 
-    Their distance is odd, so that broken rows and columns are hit.
+    The distance of blocks is odd, so that they meet broken rows and columns.
     """
     if elements < 2 * _SAMPLED_ELEMENTS:
         return None

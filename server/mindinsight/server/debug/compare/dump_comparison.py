@@ -62,7 +62,7 @@ class Side:
         return sum(damage.of_tensors for damage in self.damage())
 
     def gaps(self) -> tuple[dump_types.NotRecorded, ...]:
-        """Return the recorder's notes of what ran at this rank and step but is missing from the dump."""
+        """Return the recorder's notes of parts of this rank's step that ran but are missing from the dump."""
         return gaps_at(self.dump, (self.rank,), (self.step,))
 
     @cached_property

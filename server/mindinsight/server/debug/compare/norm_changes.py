@@ -94,8 +94,8 @@ def _changes(
 
 
 def _judged(changes: Sequence[_Change], limit: float = CHANGED) -> tuple[list[_Change], list[_Change]]:
-    """Return the changes of norms that are not negligible, and those of them by at least a factor of
-    ``limit``.
+    """Return the changes of norms that are not negligible, and among these the changes by a factor of
+    ``limit`` or more.
 
     A norm that grew must have reached the former median. A norm that shrank must not have been small before.
     """

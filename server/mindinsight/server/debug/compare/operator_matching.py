@@ -289,7 +289,8 @@ def _ends_alike(path: Scopes, other: Scopes) -> bool:
 
 
 def _scopes(group: Group) -> Scopes:
-    """Return the scopes of an operator below those that training puts around a network, outermost first."""
+    """Return the scopes of an operator, outermost first, without those that training wraps around the
+    network."""
     scopes = [part for part in group.operator.split("/")[:-1] if not _BACKWARD.search(part)]
     return tuple(
         part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))

@@ -1,4 +1,4 @@
-"""What rounding explains in a comparison: sums whose terms cancel, and values computed from coarser types."""
+"""Differences that rounding explains: sums whose terms cancel, and values computed from coarser types."""
 
 from __future__ import annotations
 

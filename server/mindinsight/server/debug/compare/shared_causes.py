@@ -182,7 +182,7 @@ def _class(name: str) -> str:
 
 
 def _below(path: str, others: set[str]) -> bool:
-    """Return True if a module around the module at ``path`` is in ``others``."""
+    """Return True if a module that contains the module at ``path`` is in ``others``."""
     parts = path.split(".")
     return any(".".join(parts[:n]) in others for n in range(1, len(parts)))
 
@@ -203,8 +203,8 @@ def _classes(rows: Sequence[Row], side: int) -> dict[str, str]:
 
 
 def _modules(operator: str) -> Iterator[tuple[str, str]]:
-    """Yield path and class of the modules around an operator, from its scopes ``blocks-List/0-Block/op``, or
-    of the module ``Module.blocks.0.Block.forward.0``."""
+    """Yield path and class of the modules that contain an operator, from its scopes
+    ``blocks-List/0-Block/op``, or of the module ``Module.blocks.0.Block.forward.0``."""
     parts = operator.split(".")
     if parts[0] in ("Module", "Cell") and len(parts) > 4:
         yield ".".join(parts[1:-3]), parts[-3]

@@ -158,7 +158,7 @@ def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) 
 
 
 def unused_names(names: Iterable[str], rows: Iterable[Row]) -> Iterator[Claim]:
-    """Yield a claim about the operators in the mapping ``names`` that it did not match, if there are any."""
+    """Yield a claim about the ``names`` in the mapping file that matched no operator, if there are any."""
     matched = {
         name
         for row in rows

@@ -1,1 +1,1 @@
-"""A graph coloured by a dump: which operator is which node, and what each shows."""
+"""Overlay of a dump on a graph: the node of each operator, and the colour of each node."""

@@ -1,4 +1,4 @@
-"""Join of a dumped step with a graph: which operator of the dump is which node."""
+"""Join of a dumped step with a graph: the node of each operator of the dump."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ _NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
 
 
 def _split(name: str) -> tuple[str, int]:
-    """Return a name escaped as in file names without ``-opN``, and N. N is -1 if the name has none."""
+    """Return a name without ``-opN``, escaped as in file names, and the number N, -1 if the name has none."""
     match = _NUMBERED.fullmatch(escape_name(name))
     return (match[1], int(match[2])) if match else (escape_name(name), -1)
 
@@ -153,8 +153,8 @@ class _Wiring:
         return _nearest(node, feeds, lambda known: known)
 
     def _label(self, name: str, stem: str) -> str:
-        """Return the stem as label if both sides have it, else the module if that ran as other operators,
-        else ""."""
+        """Return the stem as label if dump and graph have it, else the module if they share none of its
+        operators, else ""."""
         scope = self._scope(name)
         return stem if stem in self.dumped else scope if scope in self._opaque else ""
 
@@ -222,10 +222,10 @@ def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[i
 def _pair_by_sources(
     fed: Mapping[int, frozenset[str] | None], feeding: Mapping[int, frozenset[str]]
 ) -> dict[int, int]:
-    """Return the node of each number whose operator is fed by the same operators.
+    """Return the graph's node for each operator number of the dump, where the same operators feed both.
 
-    Both sides must have equally many of these, or all must have run several times. Numbers and nodes are in
-    rising order.
+    Both sides must have equally many operators of a set, or all must have run several times. Numbers and
+    nodes are in rising order.
     """
     groups = {
         sources: (
@@ -267,7 +267,8 @@ def _shapes_contradict(
 def _by_module(
     operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
 ) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
-    """Return the node of each unmatched operator whose module has one, unmatched, operator in the graph.
+    """Return the node of each unmatched operator whose module has a single operator in the graph, also
+    unmatched.
 
     Also return the ambiguous operators: their module has several unmatched operators in the graph.
     """

@@ -255,10 +255,10 @@ class Overlay:
         return column
 
     def other_inputs(self, node: int) -> Iterator[Claim]:
-        """Yield a claim if an operator received the output of an operator that the graph does not have,
-        instead of one that it has, as in a graph recorded before the code changed.
+        """Yield a claim if an operator received an output of an operator missing from the graph, in place of
+        an input that the graph has, as after a change of the code.
 
-        Of an input in the graph that the dump does not have it is unknown which operators it stands for.
+        Nothing is claimed if that input is missing from the dump, because it may stand for other operators.
         """
         graph, nodes = self.tree.graph, self.joined.nodes
         before = graph.edges.sources[graph.edges.targets == node].tolist()
@@ -279,8 +279,8 @@ class Overlay:
 
     @cached_property
     def _views_beside(self) -> frozenset[OperatorKey]:
-        """Return the keys of views, as of a module's input, whose node holds operators other than
-        views, too."""
+        """Return the keys of views, as of a module's input, whose node also has operators that are no
+        views."""
         return frozenset(
             key_of(operator)
             for operators in self.operators_of.values()

@@ -148,7 +148,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """Overflow that a unit of the device reported, with task and stream, and its operator."""
+    """Overflow that a hardware unit of the device reported, with task and stream, and its operator."""
 
     rank: int
     step: int

@@ -89,7 +89,7 @@ def parse_call(entry: str) -> Call:
 
 
 def is_call(entry: str) -> bool:
-    """Return True if a name is the name of a call. Module trees contain other names too."""
+    """Return True if a name is that of a call of a module or API. Module trees contain other names too."""
     return bool(_MODULE.fullmatch(entry) or _API.fullmatch(entry))
 
 

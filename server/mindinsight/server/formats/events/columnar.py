@@ -45,7 +45,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One scalar at the start of a record, as in a sample record. Offsets count from the first value."""
+    """One of the leading scalars of records, as in a sample record. Offsets count from the first value."""
 
     tag: str
     begin: int
@@ -61,7 +61,8 @@ class _Step:
 def read_prefixes(
     data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
 ) -> tuple[list[Scalars], Ints]:
-    """Return the scalars at the start of records that equal a sample record, and [n] the offsets after them.
+    """Return the leading scalars of records, as in sample records, and [n] the offset after those of each
+    record.
 
     Each item holds the records with the same tags. The offset is ``at`` if no scalar was read. The values of
     ``rows`` lie from ``at`` to ``ends``, one pair for each row. ``scalar_key`` is the key of a float32.
@@ -126,7 +127,8 @@ def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
 
 
 def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
-    """Return the scalars at the start of records [rows]. Scalars that the same records have are one item."""
+    """Return the leading scalars of the records ``rows``, with one item for all scalars that occur in the
+    same records."""
     reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
     pieces = []
     for _, group in groupby(range(len(reached)), key=reached.__getitem__):

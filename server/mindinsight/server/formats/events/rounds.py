@@ -214,7 +214,8 @@ _LARGE: Final = 1 << 16  # bytes of a large round, which takes several times as 
 
 
 class KnownRounds(NamedTuple):
-    """Sequence of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
+    """Sequence of ``repeats`` consecutive rounds (records of one step) of the same layout, from record
+    ``row`` on."""
 
     row: int  # number of their first record
     model: Round

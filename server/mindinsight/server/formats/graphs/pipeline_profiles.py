@@ -60,12 +60,12 @@ class Operator:
 
     @property
     def empty(self) -> int:
-        """Return the number of samples in which the queue was empty."""
+        """Return the number of the profiler's samples in which the queue was empty."""
         return self.queue.count(0)
 
     @property
     def share(self) -> float:
-        """Return the share of the samples, at least one, in which the queue was empty."""
+        """Return the share of the profiler's samples in which the queue was empty. There must be a sample."""
         return self.empty / len(self.queue)
 
 
@@ -361,7 +361,8 @@ def _content(path: Path) -> bytes:
 
 
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
-    """Return the path in the drawing of each operator of the recorded pipeline, empty if the two differ.
+    """Return the path in the drawing of each operator of a profile, {} if profile and recorded pipeline
+    differ.
 
     Inline operators are ignored on both sides, the others must agree in order and name. Names of sources are
     not compared, because MindSpore's classes and functions name them differently.

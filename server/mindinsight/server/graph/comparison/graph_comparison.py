@@ -69,7 +69,7 @@ class Comparison:
     def state(self, side: Side, index: int) -> int:
         """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS.
 
-        ONLY: the other graph has nothing of it. FOLLOWS: only operators differ whose inputs differ.
+        ONLY: the other graph has no part of the subtree. FOLLOWS: only inputs of its operators differ.
         """
         sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
@@ -283,7 +283,7 @@ def _input_differences(
 def _other_input(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> Iterator[bool]:
-    """Yield for each input of a pair, with more inputs on one side, whether it differs from its counterpart.
+    """Yield for each input whether it differs from its counterpart, for operators with unequal input counts.
 
     It differs if it is another parameter or constant, or lost (`is_lost`).
     """
@@ -351,7 +351,7 @@ _MOST_DETAILS: Final = 5000  # limit of changed operators to decode attributes a
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Edit between two graphs: what equal changes have in common, and how many they are."""
+    """Edit between two graphs: the common properties of equal changes, and the number of these changes."""
 
     kind: Kind
     subject: str  # changed type of operators, parameter or attribute, "" if left and right say it

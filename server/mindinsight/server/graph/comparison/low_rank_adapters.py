@@ -109,7 +109,8 @@ def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterato
 
 
 def _shared_scopes(first: str, second: str) -> list[str]:
-    """Return the common scopes of two parameters' names: the adapted layer and the scopes around it."""
+    """Return the common scopes of two parameters' names: the adapted layer and the scopes that contain the
+    layer."""
     parts = list(zip(first.split(".")[:-1], second.split(".")[:-1], strict=False))
     differing = next((i for i, (left, right) in enumerate(parts) if left != right), len(parts))
     return [scope for scope, _ in parts[:differing]]

@@ -203,7 +203,8 @@ def module_claims(comparison: Comparison, edits: list[ModuleEdit]) -> Iterator[C
 
 
 def _where(comparison: Comparison, edits: list[ModuleEdit]) -> list[str] | Claim:
-    """Return the names of the scopes around the edited modules, or the number of modules if they are many."""
+    """Return the names of the scopes that contain the edited modules, or the number of modules if they are
+    many."""
     if len(edits) > _NAMED:
         return Claim("claim.part.graph.places", "note", {"n": len(edits)})
     side: Side = LEFT if edits[0].scopes[RIGHT] < 0 else RIGHT
@@ -258,7 +259,7 @@ def _scope_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _scope_around(tree: Tree, index: int) -> int:
-    """Return the scope around a scope, without boxes made by folding."""
+    """Return the parent scope of a scope, skipping boxes made by folding."""
     index = int(tree.parents[index])
     while index > ROOT and tree.types[index] != SCOPE:
         index = int(tree.parents[index])

@@ -96,7 +96,8 @@ def _by_similarity(left: Tree, right: Tree, to_right: Numbers) -> Iterator[Pair]
 
 
 def _enclosing(tree: Tree, scopes: Offsets) -> Iterator[Offsets]:
-    """Yield the scopes themselves, then the scopes around them, and so on. The root is repeated."""
+    """Yield the scopes themselves, then their parents, and so on until all are the root, which is its own
+    parent."""
     while (scopes > ROOT).any():
         yield scopes
         scopes = np.maximum(tree.parents[scopes], ROOT).astype(np.int64)
@@ -425,7 +426,7 @@ def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offs
 
 
 def _places(left: Tree, right: Tree, columns: NodeColumns, scopes: Sequence[Pair]) -> Offsets:
-    """Return [n] the number of the innermost pair of scopes around each operator, 0 for parameters and
+    """Return [n] the number of the innermost pair of scopes that contains each operator, 0 for parameters and
     constants."""
     places = np.zeros(len(columns.kinds), dtype=np.int64)
     for side, (tree, begin) in enumerate(((left, 0), (right, columns.left_count))):

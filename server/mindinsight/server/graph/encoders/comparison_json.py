@@ -37,8 +37,8 @@ def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
 
 
 def summary(comparison: Comparison) -> dict[str, int]:
-    """Return counts of operators in both graphs: same, changed, following others, only on the left or
-    right."""
+    """Return counts of operators: same, changed, equal with different inputs (`follows`), only in the left or
+    right graph."""
     left, right = comparison.box_counts(LEFT, ROOT), comparison.box_counts(RIGHT, ROOT)
     return {
         "same": left.operators - left.changed - left.only - left.follows,

@@ -194,7 +194,7 @@ def _input_groups(tree: Tree, inputs: Edges) -> Node:
 
 
 def _output_nodes(tree: Tree, index: int, outputs: Edges) -> Node:
-    """Return the nodes that a group of parameters, or a member, feeds in the scope around it, by path."""
+    """Return the nodes that a group of parameters, or a member of one, feeds in its parent scope, by path."""
     if not _independent(tree, index):
         return {}
     targets: Node = {}

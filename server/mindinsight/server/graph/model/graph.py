@@ -196,7 +196,8 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 def shorten_path(path: str) -> str:
     """Return a path shortened to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into one.
 
-    Every scope around an operator has a path, so the paths of 200 000 nested scopes would take gigabytes.
+    Every scope that contains an operator has a path, so the paths of 200 000 nested scopes would take
+    gigabytes.
     """
     if len(path) > MAX_PATH:
         path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"

@@ -232,7 +232,7 @@ def recorded_role(graph: Graph, node: int) -> int:
 
 
 def is_token(graph: Graph, node: int) -> bool:
-    """Return True if a constant is a token that orders side effects (``U``, ``IO``), without a type."""
+    """Return True if a node is an untyped constant ``U`` or ``IO``, a token that orders side effects."""
     if graph.kinds[node] != CONSTANT:
         return False
     value = NamedValueProto.FromString(graph.message(node)).value

@@ -146,7 +146,7 @@ def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> mod
 
 
 def _wiring(tree: scope_tree.Tree, flow: SiblingFlow) -> model.Hashes:
-    """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
+    """Return [t] a hash of the edges for which a scope is the innermost that contains both ends."""
     sources, targets = (tree.graph.hashes[tree.nodes[leaves]] for leaves in (flow.sources, flow.targets))
     terms = model.mix(model.mix(sources + model.SPREAD) ^ (targets + flow.slots.astype(np.uint64)))
     sums = np.zeros(len(tree.paths), dtype=np.uint64)
@@ -215,7 +215,8 @@ class _Box:
 
 
 def _wrap(tree: scope_tree.Tree, boxes: list[_Box]) -> scope_tree.Tree:
-    """Return a copy of the tree with the boxes inserted, of nested ones the outer first."""
+    """Return a copy of the tree with the boxes inserted. ``boxes`` lists an outer box before those inside
+    it."""
     if not boxes:
         return tree
     total, added = len(tree.paths), np.zeros(len(boxes), dtype=np.int32)

@@ -238,7 +238,8 @@ _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 def _outer_leaves(
     graph: model.Graph, scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
-    """Return parameters, and constants, by scope that uses them, and the one that feeds each edge."""
+    """Return the keys (scope that uses it, node) of parameters and of constants, and by edge the key of the
+    parameter or constant that feeds it."""
     parameters: dict[_Key, None] = {}
     constants: dict[_Key, None] = {}
     feeding: dict[int, _Key] = {}

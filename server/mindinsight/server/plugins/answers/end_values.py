@@ -90,7 +90,7 @@ def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
 
 
 def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
-    """Claim from which step on scalars with few steps differ, the earliest first."""
+    """Yield claims about the steps from which scalars with few steps differ, the earliest step first."""
     for tag, since in sorted(rows, key=lambda row: (row[1].step, row[0]))[:_NAMED]:
         values = {"tag": tag, "n": since.count, **asdict(since)}
         key = "claim.why.since_first" if since.count == since.steps else "claim.why.since"

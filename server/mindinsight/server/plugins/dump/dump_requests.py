@@ -138,7 +138,7 @@ def unreadable_error(error: UnreadableError) -> ApiError:
 
 
 def without_folders(detail: str) -> str:
-    """Return a text, or if it is an absolute path, which is not sent to clients, the path without folders."""
+    """Return a text, or only the file name if the text is an absolute path. Clients must not see folders."""
     return Path(detail).name if Path(detail).is_absolute() else detail
 
 

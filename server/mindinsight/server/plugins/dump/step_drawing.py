@@ -112,7 +112,8 @@ def picture(
 
 
 def _around_fault(tree: OperatorTree, ill: Mapping[OperatorKey, Symptom]) -> list[int]:
-    """Return the scopes around the operator of the first fault, to be opened so that it is visible."""
+    """Return the scopes that contain the operator of the first fault, to be opened so that the operator is
+    visible."""
     faulty = [
         int(tree.tree.leaf_indices[node])
         for node, operator in enumerate(tree.operators)

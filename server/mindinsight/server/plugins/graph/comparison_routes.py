@@ -98,7 +98,8 @@ def pictures(
 
 
 def _initial_scopes(comparison: Comparison) -> tuple[set[int], set[int]]:
-    """Return the scopes to open at first: those of both graphs, and those around the first difference."""
+    """Return the scopes to open at first: those of both graphs, and those that contain the first
+    difference."""
     indices = set[int](), set[int]()
     first = next(iter(comparison_json.list_differences(comparison, 1)["shown"]), None)
     for tree, own, name in zip(comparison.trees, indices, ("left", "right"), strict=True):

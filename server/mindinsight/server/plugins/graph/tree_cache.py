@@ -108,7 +108,7 @@ def node_index(tree: Tree, text: str) -> int:
 
 
 def nearest_index(tree: Tree, path: str) -> int:
-    """Return the index of a path, or of the innermost existing scope around it. Raises ApiError."""
+    """Return the index of a path, or of its innermost ancestor that exists. Raises ApiError."""
     enclosing = path
     while enclosing and enclosing not in tree.indices:
         enclosing = enclosing.rpartition("/")[0]

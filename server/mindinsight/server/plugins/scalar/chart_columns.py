@@ -249,7 +249,7 @@ def job_series(ranks: Sequence[tuple[Run, Series]], view: View) -> dict[str, Any
 
 
 def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
-    """Return steps and values of the lines, limited to what the view needs.
+    """Return steps and values of the lines, limited to the points that the view needs.
 
     For a range of steps, that is the range and, for the smoothing, as many steps before it. Fewer points give
     finer columns.

@@ -195,7 +195,7 @@ def tensor_graphs(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the nodes around a tensor, with statistics of their outputs."""
+    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     slot = session_lookup.slot_of(session, name, rank, graph_name)

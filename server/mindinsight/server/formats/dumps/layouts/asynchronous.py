@@ -160,7 +160,8 @@ _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """Overflow status of one unit of the device after a task. A ``status`` other than 0 is an overflow."""
+    """Overflow status of one hardware unit of the device after a task. A ``status`` other than 0 is an
+    overflow."""
 
     unit: str
     status: int
@@ -169,7 +170,8 @@ class UnitStatus(NamedTuple):
 
 
 def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
-    """Return the units of an overflow record, JSON or binary, that overflowed. Raises UnreadableError."""
+    """Return the hardware units that overflowed, from an overflow record, JSON or binary. Raises
+    UnreadableError."""
     units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
     return tuple(unit for unit in units if unit.status)
 
@@ -383,7 +385,7 @@ def _member(ref: dump_types.TensorRef) -> tuple[str, int]:
 
 
 def _operator_at(folder: dump_types.StepFolder, unit: UnitStatus) -> str:
-    """Return the operator that a unit reported, "" if no file has its task and stream."""
+    """Return the operator whose task and stream a hardware unit reported, "" if no file has them."""
     files = npy_folder.npy_files(folder.path, []) + _bin_files(folder, [])
     file = next((file for file in files if (file.task, file.stream) == (unit.task, unit.stream)), None)
     if file is None or file.path.endswith(".npy"):

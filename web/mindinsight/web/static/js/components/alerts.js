@@ -56,7 +56,7 @@ export function faultLink(app, alert) {
 }
 
 /**
- * Move alerts that lead to a dump before the other alerts of the same run and step beside them.
+ * Move alerts that lead to a dump before adjacent alerts of the same run and step.
  * @param {Alert[]} alerts newest first
  */
 export function dumpsFirst(alerts) {

@@ -6,7 +6,7 @@ import { h } from "../core/dom.js";
 const CLASSES = { "-": "removed", "+": "added", "@": "part" };
 
 /**
- * Draw lines, each with the sign that says what became of it.
+ * Draw the lines of a text difference, each with its sign: removed, added or unchanged.
  * @param {[string, string][]} lines
  */
 export function changedLines(lines) {

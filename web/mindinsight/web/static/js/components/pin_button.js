@@ -25,7 +25,10 @@ export function pinButton(app, card) {
   return opener;
 }
 
-/** Create the header's button for reports, which also adds the current page to one. @param {App} app */
+/**
+ * Create the header's button that adds the current page to a report, and on a report leads to the list.
+ * @param {App} app
+ */
 export function reportsButton(app) {
   const opener = namedIconButton(
     "report",

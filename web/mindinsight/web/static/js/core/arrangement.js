@@ -7,8 +7,8 @@
 const SEPARATOR = ">"; // of the fields of a parameter
 
 /**
- * Return the items with the moved ones in front of those that follow them. An item whose follower is missing
- * goes to the end.
+ * Return the items in their arranged order: each moved item in front of the item that its move names, or at
+ * the end if that item is missing.
  * @param {string[]} items in default order
  * @param {Move[]} moves in the order of the result
  */
@@ -24,7 +24,7 @@ export function withMoves(items, moves) {
 }
 
 /**
- * Return the moves after another one. Moves of items that are missing at present stay.
+ * Return `moves` with another move, of `item` in front of `before`. Moves of missing items stay.
  * @param {string[]} items in the order shown
  * @param {Move[]} moves
  * @param {string} item
@@ -37,7 +37,7 @@ export function afterMove(items, moves, item, before) {
 }
 
 /**
- * Return the moves that keep an order. Moves of items that are missing at present stay.
+ * Return the moves that produce the order of `items`. Moves of missing items stay.
  * @param {string[]} items in the order shown
  * @param {Move[]} moves those of all items that were moved
  * @returns {Move[]}
@@ -54,7 +54,7 @@ export function movesOf(items, moves) {
 }
 
 /**
- * Return what follows an item after it was dropped on a target; "" for the end.
+ * Return the item that follows a dragged item after its drop on a target; "" for the end.
  * @param {string[]} items
  * @param {string} item
  * @param {string} target

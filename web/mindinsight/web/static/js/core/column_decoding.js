@@ -2,7 +2,7 @@
 
 const TYPE = "application/vnd.mindinsight.columns";
 
-/** What to ask for in `Accept`. */
+/** Headers that request column answers. */
 export const ACCEPT = { Accept: TYPE };
 
 /** @typedef {import("./types.js").Numbers} Numbers */

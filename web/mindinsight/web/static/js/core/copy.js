@@ -122,7 +122,7 @@ function holds(other, { runs, fold }) {
 }
 
 /**
- * Return what an answer says of the runs that were asked about.
+ * Return a stored answer reduced to the runs of the request.
  * @template T
  * @param {Response} response
  * @param {T} answer

@@ -10,7 +10,7 @@ import { typed } from "./column_decoding.js";
 const DTYPES = ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"];
 const NAME = /^var\((--[a-z]+(?:-[a-z0-9]+)*)\)$/;
 const RAMP = 5;
-/** Of two names for one colour the earlier counts. */
+/** CSS variables of the theme colours. Of two variables of one colour the first is used. */
 export const COLOUR_NAMES = [
   "--text",
   "--muted",

@@ -82,9 +82,8 @@ export function withoutOtherRanks(runs, folded) {
 }
 
 /**
- * Return the runs of the only job around a file or folder: in the smallest directory that holds it and a run,
- * unless that has runs of several jobs, of which none can be said to be its. The base directory counts for
- * nothing.
+ * Return the runs of the job to which a file or folder belongs: the only job in the smallest directory that
+ * holds the file and a run. Return [] if that directory has several jobs, or is the base directory.
  * @template {{id: string, job: string}} T
  * @param {T[]} runs
  * @param {string} path "./job/ckpt/net-1.ckpt"

@@ -41,7 +41,7 @@ export async function pinOf(app, card, frozen) {
 }
 
 /**
- * Return a page's query with its runs named, so that a report keeps its runs when newer ones appear.
+ * Return a page's query with the shown runs added, so that a report keeps these runs when newer runs appear.
  * @param {string} search
  * @param {string} runs as an address has them
  */

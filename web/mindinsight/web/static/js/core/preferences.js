@@ -13,7 +13,7 @@ import { cookiePath } from "./i18n.js";
  * @property {number} smoothing weight with which curves open
  */
 
-/** Where the server keeps them, beside the settings of single pages. */
+/** Name under which the server stores the preferences, beside the settings of single pages. */
 export const ALL_PAGES = "all";
 
 export const DIGITS = [3, 4, 5, 6, 8, 10];

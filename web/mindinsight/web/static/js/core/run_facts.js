@@ -10,7 +10,7 @@ function request(run) {
   return get("v2/runs/facts", { run });
 }
 
-/** Request the facts of a run, once for all who ask at the same time. @param {string} run id */
+/** Request the facts of a run. Simultaneous calls share one request. @param {string} run id */
 export function runFacts(run) {
   const answer = pending.get(run) ?? request(run).finally(() => pending.delete(run));
   pending.set(run, answer);

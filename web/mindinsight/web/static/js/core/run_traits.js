@@ -3,7 +3,7 @@
 /** @typedef {import("./types.js").Run} Run */
 
 export const GROUP = "group:"; // the group that a person gave
-/** Of a random generator: what goes with it does so by chance. */
+/** Names of random seeds, with which anything correlates by chance only. */
 export const SEED = new RegExp(
   "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
     "|numpy|python|random|torch|train|val|value))?)$",
@@ -18,7 +18,7 @@ const FACT_TEXT = /[/\\]|^\d{4}-\d\d-\d\d/; // a path or a date
 const FEW_RUNS = 12;
 
 /**
- * Return whether a setting tells runs apart rather than kinds of runs: a random seed, or a name of a run.
+ * Return whether a setting only identifies single runs: a random seed, or a name of a run.
  * @param {string} name
  * @param {unknown[]} values one for each run
  */

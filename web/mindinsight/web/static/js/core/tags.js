@@ -41,7 +41,7 @@ export async function tagsOf(app, kind, signal, runs = app.selection.runs()) {
   return tags.map((tag) => ({ ...tag, runs: [...tag.runs].sort((a, b) => at(a) - at(b)) }));
 }
 
-/** Return a text that is equal for lists of tags with the same cards. @param {Tag[]} tags */
+/** Return a key of a list of tags, equal for lists with the same cards. @param {Tag[]} tags */
 export function nameOf(tags) {
   return JSON.stringify(tags.map(({ tag, runs }) => [tag, runs]));
 }

@@ -108,7 +108,8 @@ export function scale({ t, format }, { least = null, most = null }) {
 }
 
 /**
- * Return the numbers of operators that were matched by order or module, or not, by why.
+ * Return the numbers of operators matched in renamed modules, by order or by module, of ambiguous operators,
+ * and of those missing from the graph.
  * @param {Pick<Colouring, "dumped" | "found" | "by_order" | "by_module" | "renamed" | "ambiguous">} counts
  */
 function wayCounts({ dumped, found, by_order, by_module, renamed, ambiguous }) {
@@ -116,7 +117,7 @@ function wayCounts({ dumped, found, by_order, by_module, renamed, ambiguous }) {
   return { renamed, by_order, by_module, ambiguous, nameless };
 }
 
-/** Return the names of `wayCounts` above 0. @param {Parameters<typeof wayCounts>[0]} counts */
+/** Return the keys of `wayCounts` whose number is above 0. @param {Parameters<typeof wayCounts>[0]} counts */
 export function matchWays(counts) {
   const numbers = Object.entries(wayCounts(counts));
   return numbers
@@ -125,7 +126,8 @@ export function matchWays(counts) {
 }
 
 /**
- * Return whether a graph has none of the names in a dump. What may have run for several operators has one.
+ * Return whether a graph has none of the operator names in a dump. An ambiguous operator may be any of
+ * several there.
  * @param {Pick<Colouring, "dumped" | "found" | "ambiguous">} counts
  */
 export function namesNothing({ dumped, found, ambiguous }) {

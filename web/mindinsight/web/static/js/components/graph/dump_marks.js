@@ -43,8 +43,8 @@ export function marksOf(app, coloured, colour, scope) {
 }
 
 /**
- * Return the word for a symptom in a list of all. The operators with NaN or Inf are the others if the
- * operator of the first fault is counted beside them.
+ * Return the word for a symptom in a list of all. Operators with NaN or Inf are called the others if the
+ * operator of the first fault is counted separately.
  * @param {string} kind
  * @param {Record<string, number>} counts
  */

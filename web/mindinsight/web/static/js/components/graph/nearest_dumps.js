@@ -20,7 +20,8 @@ export function nearestFirst(dumps, run, runs) {
 
 /**
  * Return the run with the graph of a dump: the run of the dump, the same rank of its job, another of its
- * ranks, or of the only job with a graph around the dump. Return undefined if there is none.
+ * ranks, or a run of the only job with a graph in a directory above the dump. Return undefined if there is
+ * none.
  * @param {{id: string, run: string}} dump
  * @param {number} rank
  * @template {Pick<Run, "id" | "job" | "rank">} R

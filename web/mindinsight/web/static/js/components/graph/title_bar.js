@@ -9,7 +9,8 @@ const LEAST = 90; // px of a frame that must be in sight below the line
 /** @typedef {{x: number, y: number, k: number}} Transform */
 
 /**
- * Return the open scopes around the centre whose titles lie above the visible part, outermost first.
+ * Return the open scopes across the horizontal centre whose titles lie above the visible part, outermost
+ * first.
  * @param {Box[]} boxes scopes before what is in them
  * @param {Transform} transform
  * @param {number} width of the view in px

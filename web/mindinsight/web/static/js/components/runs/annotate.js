@@ -76,7 +76,7 @@ export function labelsIn(text) {
 }
 
 /**
- * Create the choice of a colour, of which the first is that of the palette.
+ * Create the choice of a colour. The first option is the run's colour in the palette.
  * @param {import("../../core/types.js").App} app
  * @param {string} chosen
  */

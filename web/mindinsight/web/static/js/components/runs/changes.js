@@ -28,8 +28,8 @@ function valuesOf(app, changes) {
 }
 
 /**
- * Return the changes that take a change back, and the number of runs that keep what they got since. Of
- * labels, those of the change alone are taken back; others may have been given since, by other people, too.
+ * Return the changes that undo a change, and the number of runs that keep newer values. Only labels that the
+ * change added or removed are undone, because other people may have changed labels since.
  * @param {RunChange[]} before values of runs before the change
  * @param {RunChange[]} after the same runs and fields after it
  * @param {RunChange[]} now

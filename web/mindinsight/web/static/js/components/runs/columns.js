@@ -41,8 +41,8 @@ function isPart(kind) {
 
 /**
  * Return the keys of the columns before the user has chosen any: results, settings, then facts. The second
- * result is best at the other end than the first, as an accuracy is beside a loss. The kinds of data have a
- * column only where runs differ in them. Paths and times are no settings, and seeds come last.
+ * result is one whose best value is at the other end, such as an accuracy beside a loss. The kinds of data
+ * have a column only where runs differ in them. Paths and times are no settings, and seeds come last.
  * @param {string[]} tags
  * @param {string[]} hypers
  * @param {Run[]} runs

@@ -41,8 +41,8 @@ const MOST = 200; // runs in a group at first: a request names them all
 
 /**
  * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
- * value are bad first. A value that both groups would have makes runs neither good nor bad, or of the group
- * that has no other.
+ * value are bad first. Runs with a value that occurs in both thirds are in neither group, unless that would
+ * leave only one of the groups empty.
  * @param {Run[]} runs
  * @param {(run: Run) => number | undefined} value by which they are compared
  * @param {"min" | "max"} end which is the best

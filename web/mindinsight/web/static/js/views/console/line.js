@@ -10,7 +10,7 @@ import { styledPieces } from "./ansi.js";
 /** What stands between lines: the mark, and the text with its number. @type {Record<string, string>} */
 const NOTES = { x: "console.lost", gap: "console.gap", start: "console.start" };
 
-/** Words of a line that say how bad it is, as programs write them: "error 0.013" is a measure. */
+/** Words that state the level of a line, as programs write them: "error 0.013" is a measure. */
 const LEVELS = /** @type {const} */ ([
   [
     "error",
@@ -19,7 +19,7 @@ const LEVELS = /** @type {const} */ ([
   ["warning", /\bWARN(?:ING)?\b|\b\w*Warning:/],
 ]);
 
-/** Return how bad a line says it is, "" if it does not say. @param {string} text */
+/** Return the level that a line states, "error" or "warning"; "" if it states none. @param {string} text */
 export function levelOf(text) {
   return LEVELS.find(([, words]) => words.test(text))?.[0] ?? "";
 }

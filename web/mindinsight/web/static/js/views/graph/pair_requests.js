@@ -96,7 +96,8 @@ export class Pair {
 }
 
 /**
- * Return the node of a pair on one side, or the innermost drawn scope around it; null if the side has none.
+ * Return the node of a pair on one side, or the innermost drawn scope that contains it; null if the side has
+ * none.
  * @param {import("../../components/graph/canvas.js").Canvas} canvas
  * @param {NodePair} pair
  * @param {"left" | "right"} name
@@ -109,8 +110,8 @@ export function innermost(canvas, pair, name) {
 }
 
 /**
- * Return where a node that only one graph has would stand in the other: the innermost scope around it that
- * both drawings have, and the node's middle from the corner of that scope. Null without such a scope.
+ * Return where a node that only one graph has would stand in the other: its innermost scope that both
+ * drawings have, and the node's middle from the corner of that scope. Null without such a scope.
  * @param {import("../../components/graph/canvas.js").Canvas[]} canvases
  * @param {NodePair} pair
  * @param {Side} side that has the node

@@ -105,7 +105,12 @@ export function outerFacts(app, about, actions, dumped = null) {
   );
 }
 
-/** Create the details of a line. @param {App} app @param {FlowFacts} about @param {Actions} actions */
+/**
+ * Create the details of a line between two boxes.
+ * @param {App} app
+ * @param {FlowFacts} about
+ * @param {Actions} actions
+ */
 export function flowFacts(app, about, actions) {
   const { t } = app;
   const end = (/** @type {GraphNode} */ node) =>

@@ -27,8 +27,8 @@ export function openAll(explorer) {
 }
 
 /**
- * Open or close a scope. A single scope inside an opened one is opened too. A copy without a server has the
- * drawings in which one scope is open with those around it, so the others are closed.
+ * Open or close a scope. A single scope inside an opened one is opened too. A copy without a server has only
+ * drawings of one open scope and its ancestors, so the others are closed.
  * @param {import("./explorer.js").Explorer} explorer
  * @param {number} id
  * @returns {Promise<unknown>}

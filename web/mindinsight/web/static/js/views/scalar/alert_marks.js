@@ -13,7 +13,8 @@ const READ = 200; // the newest of all runs shown
 const MOST = 50; // in one chart: more would hide the curves
 
 /**
- * Create the marks. `of` returns those of one chart; `onchange` is called when they change.
+ * Create the alert marks of a page. `of` returns the marks of one chart; `onchange` is called when any
+ * change.
  * @param {import("../../core/types.js").App} app
  * @param {Element} element what they are shown in
  * @param {() => void} onchange

@@ -23,7 +23,7 @@ const numbersOf = (values) =>
     .flatMap((value) => (typeof value === "number" && Number.isFinite(value) ? [value] : []))
     .sort((a, b) => a - b);
 
-/** Return whether values are so many numbers that they can be put into bins. @param {unknown[]} values */
+/** Return whether values have enough distinct numbers to be put into bins. @param {unknown[]} values */
 export function isBinnable(values) {
   return new Set(numbersOf(values)).size > FEW;
 }

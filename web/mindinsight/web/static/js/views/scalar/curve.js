@@ -100,7 +100,10 @@ export function linesOf(app, tags, curves) {
   });
 }
 
-/** Return the curve of a line, what was recorded again, and what it continues. @param {Line} line */
+/**
+ * Return the curve of a line, its overwritten intervals, and the curves of the runs that it continues.
+ * @param {Line} line
+ */
 export function stretchesOf({ curve, before = [] }) {
   return [curve, ...(curve.overwritten ?? []), ...before];
 }

@@ -35,8 +35,8 @@ export function around({ mean, deviation, low, high }) {
 }
 
 /**
- * Return a band with a gap before each step at which other runs count: without it the mean would seem to fall
- * or rise there, although only its runs are others.
+ * Return a band with a gap before each step at which the set of runs changes. Without the gap the mean would
+ * seem to fall or rise there.
  * @param {import("../../core/answers.js").GroupBand} band
  */
 export function withGaps(band) {

@@ -11,7 +11,7 @@ export const NAME = "name:"; // how the address names a pattern, before the patt
 export const BY_NAME = `${NAME}^[^/]+`;
 
 /**
- * Create the choice of the criterion.
+ * Create the controls that group runs: criterion, name pattern, bins, ended runs and smoothing.
  * @param {Page} page
  * @param {string[]} keys of hyper-parameters that differ
  * @param {string} by as in the address

@@ -13,8 +13,9 @@ const FIRST = 3; // curves with the best last values, or the lowest
 const LAST = 2; // with the worst, or the highest
 
 /**
- * Return the lines of a chart of many in the order in which they are drawn: quiet ones first, then those with
- * a role. `order` is their place by last value. Other charts are returned unchanged.
+ * Return the lines of a chart in drawing order: gray lines first, then those coloured for their role. `order`
+ * is the position by last value. Charts of at most `MANY` lines, or with runs coloured by a value or group,
+ * are unchanged.
  * @param {import("../../core/types.js").App} app
  * @param {string} tag
  * @param {Line[]} lines

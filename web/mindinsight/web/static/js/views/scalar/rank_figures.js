@@ -20,7 +20,7 @@ const NOT_FINITE = "--warn";
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 
 /**
- * Return the median, the middle half and the range of all ranks, with the curve of one rank.
+ * Return the figure of the median, the middle half and the range of all ranks, with the curve of one rank.
  * @param {Page} page
  * @param {import("../../core/answers.js").GroupBand} summary
  * @param {RankCurve | null} rank

@@ -25,7 +25,7 @@ export function clippedLines(lines, options, tall) {
 }
 
 /**
- * Return the y axis of a chart, and the range to which its curves are clipped, null if to none.
+ * Return the y axis of a chart, and the range to which its curves are clipped, null if they are not clipped.
  * @param {Line[]} lines
  * @param {Options} options
  * @param {Scale} scale
