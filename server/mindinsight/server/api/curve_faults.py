@@ -3,21 +3,25 @@
 What a scalar is, is known by its name. Whatever has another name is searched for NaN and infinity only.
 """
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.levels import (
     BEFORE,
     BY_CHANCE,
     COLLAPSED,
+    EARLY,
+    EARLY_FACTOR,
     FACTOR,
     FEWEST,
     FEWEST_BESIDE,
     GROWN,
+    LASTS,
     MOST_NOISE,
     RANGES,
     RISEN,
@@ -33,7 +37,9 @@ from mindinsight.server.curves.levels import (
     is_constant,
     is_level,
     levels_of,
+    non_finite,
     rise_above_lowest,
+    rise_for_good,
     rise_of_few,
     run_up,
     steady_rise,
@@ -43,6 +49,9 @@ from mindinsight.server.store.run import Run
 Aim: TypeAlias = Literal["loss", "norm", "accuracy"]
 
 NAMED: Final = 4  # scalars, settings or runs in a sentence
+_LASTING: Final = "claim.explain.non_finite"
+PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
+_AT_STEP: Final = ("claim.explain.jump", _LASTING, *PASSING)  # which ranks share at the same step only
 _MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
 _PERCENT: Final = 100
 
@@ -79,22 +88,43 @@ _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test"
 
 
 def curve_claims(runs: Sequence[Run]) -> list[Claim]:
-    """Return the faults in the scalars of a run or of the ranks of a job. Ranks share a sentence."""
-    searches = (
-        _non_finite(runs),
-        _run_ups(runs),
-        _jumps(runs),
-        _losses(runs),
-        _collapses(runs),
-        _growths(runs),
-    )
-    return [claim for search in searches for claim in search]
+    """Return the faults in the scalars of a run or of the ranks of a job, and notes on placeholders. Ranks
+    share a sentence, which names them."""
+    searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _collapses, _growths, _placeholders)
+    return [claim for search in searches for claim in first_claims(_of_ranks(runs, search))]
+
+
+def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> list[Claim]:
+    """Return the claims of a search, those about lasting faults and early steps first."""
+    alike: dict[Any, list[tuple[Run, Claim]]] = {}
+    for run in runs:
+        for claim in search(run):
+            tags = tuple(entry["tag"] for entry in claim.evidence)
+            step = claim.values["step"] if claim.key in _AT_STEP else None
+            alike.setdefault((claim.key, step, tags), []).append((run, claim))
+    firsts = sorted(alike.values(), key=lambda holders: _urgency(holders[0][1]))
+    if len(runs) == 1:
+        return [claim for ((_, claim),) in firsts]
+    return [_in_ranks(holders, len(runs)) for holders in firsts]
+
+
+def _urgency(claim: Claim) -> tuple[bool, float]:
+    return claim.key in PASSING, float(claim.values.get("step", math.inf))
+
+
+def _in_ranks(holders: Sequence[tuple[Run, Claim]], count: int) -> Claim:
+    """Return the claim of the first rank with the names of all ranks for which it holds."""
+    _, claim = holders[0]
+    values = {"n": len(holders), "count": count, "claim": claim}
+    values["runs"] = few([run.id.removeprefix("./") for run, _ in holders], NAMED)
+    return Claim("claim.explain.in_ranks", claim.verdict, values, claim.evidence)
 
 
 def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return notes on what `curve_claims` searches: the number of scalars of each kind, and the limits
     applied."""
-    counts = dict.fromkeys(("scalars", "jumps", "run_ups", "losses", "validation", "accuracies", "norms"), 0)
+    names = ("scalars", "jumps", "run_ups", "for_good", "losses", "validation", "accuracies", "norms")
+    counts = dict.fromkeys(names, 0)
     few_values: dict[str, None] = {}
     for run in runs:
         judged = dict(_judged(run, "loss"))
@@ -109,10 +139,11 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         counts["scalars"] += len(run.scalars)
         for name, aims in (("losses", ["loss"]), ("accuracies", ["accuracy"]), ("norms", ["norm"])):
             counts[name] += sum(1 for _ in _judged(run, *aims))
-        counts["jumps"] += sum(_finite(run, tag) > BEFORE for tag in _with_aim(run, "loss", "norm"))
+        counts["jumps"] += sum(_finite(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
+        counts["for_good"] += sum(_finite(run, tag) > LASTS for tag in _falling(run))
     limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
-    limits |= {"steady": RISEN_STEADILY}
+    limits |= {"steady": RISEN_STEADILY, "early": EARLY_FACTOR, "from": EARLY + 1}
     limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
     parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
@@ -152,90 +183,99 @@ def _finite(run: Run, tag: str) -> int:
     return int(np.count_nonzero(np.isfinite(run.scalars[tag].line().values)))
 
 
+def _falling(run: Run) -> list[str]:
+    """Return the losses of a run that need to fall."""
+    if any(_words(tag) & _REWARDED for tag in run.scalars):
+        return []
+    return [tag for tag in _with_aim(run, "loss") if not _words(tag) & _PLAYED]
+
+
 def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
     """Yield the tag and levels of each scalar of these classes that has levels. Losses that need not fall are
     left out."""
-    tags = _with_aim(run, *aims)
-    if "loss" in aims:
-        rewarded = any(_words(tag) & _REWARDED for tag in run.scalars)
-        tags = [] if rewarded else [tag for tag in tags if not _words(tag) & _PLAYED]
-    for tag in tags:
+    for tag in _falling(run) if "loss" in aims else _with_aim(run, *aims):
         line = run.scalars[tag].line()
         if levels := levels_of(line.steps, line.values, shares="accuracy" in aims):
             yield tag, levels
 
 
-def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Yield claims about the first step at which scalars are NaN or infinite, one for each step and for the
-    ranks that share it."""
-    firsts: dict[tuple[int, str], list[str]] = {}
-    for run in runs:
-        for tag, series in sorted(run.scalars.items()):
-            line = series.line()
-            rows = np.flatnonzero(~np.isfinite(line.values))
-            if len(rows):
-                firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
-    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
-    for (step, run_id), names in sorted(firsts.items()):
-        alike.setdefault((step, tuple(names)), []).append(run_id)
-    claims = []
-    for (step, tags), holders in alike.items():
-        values: dict[str, Any] = {"tags": few(tags, NAMED), "n": len(tags), "step": step}
-        values |= {"runs": few([run_id.removeprefix("./") for run_id in holders], NAMED)}
-        key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
-        evidence = tuple({"run": holders[0], "tag": tag, "step": step} for tag in tags)
-        claims.append(Claim(key, "found", values, evidence))
-    yield from first_claims(claims)
+def _non_finite(run: Run) -> Iterator[Claim]:
+    """Yield claims about scalars that are NaN or infinite. Those from one step on share a claim."""
+    alike: dict[Any, list[str]] = {}
+    for tag, series in sorted(run.scalars.items()):
+        line = series.line()
+        if (lost := non_finite(line.values)) and lost.first is not None:
+            extent = int(line.steps[lost.first]), int(line.steps[lost.last])
+            alike.setdefault((lost.lasts, *extent, lost.count, len(line.values)), []).append(tag)
+    for (lasts, step, last, count, size), tags in alike.items():
+        values = {"step": step, "last": last, "lost": count, "count": size}
+        yield _of_tags(_LASTING if lasts else PASSING[count > 1], "found", run, tags, values)
 
 
-def _run_ups(runs: Sequence[Run]) -> Iterator[Claim]:
+def _placeholders(run: Run) -> Iterator[Claim]:
+    """Yield notes on non-finite values that are taken for placeholders."""
+    alike: dict[Any, list[str]] = {}
+    for tag, series in sorted(run.scalars.items()):
+        line = series.line()
+        if (lost := non_finite(line.values)) and (lost.leading or lost.every):
+            before = None if lost.every else int(line.steps[lost.leading])
+            alike.setdefault((lost.every, before), []).append(tag)
+    for (every, before), tags in alike.items():
+        name, facts = ("every", {"every": every}) if every else ("leading", {"before": before})
+        yield _of_tags(f"claim.explain.placeholders_{name}", "note", run, tags, facts)
+
+
+def _of_tags(key: str, verdict: Verdict, run: Run, tags: Sequence[str], facts: Mapping[str, Any]) -> Claim:
+    step = {"step": facts["step"]} if "step" in facts else {}
+    evidence = tuple({"run": run.id, "tag": tag, **step} for tag in tags)
+    return Claim(key, verdict, {"tags": few(tags, NAMED), "n": len(tags), **facts}, evidence)
+
+
+def _rises_for_good(run: Run) -> Iterator[Claim]:
+    """Yield claims about losses that rose by orders of magnitude and stayed there, even from the begin."""
+    for tag in _falling(run):
+        line = run.scalars[tag].line()
+        if rise := rise_for_good(line.steps, line.values):
+            values = {"tag": tag, "step": rise.step, "high": rise.high, "end": rise.value}
+            yield _found("for_good", run, tag, {**values, "n": rise.before, "limit": GROWN, "of": LASTS})
+
+
+def _run_ups(run: Run) -> Iterator[Claim]:
     """Yield claims about losses and norms that grew up to their first non-finite value. A jump in them has
     its own claim."""
-    claims: list[Claim] = []
-    for run in runs:
-        for tag in _with_aim(run, "loss", "norm"):
-            line = run.scalars[tag].line()
-            if (up := run_up(line.steps, line.values)) and first_jump(line.steps, line.values) is None:
-                values = {"tag": tag, "step": up.step, "high": up.high, "value": up.value, "last": up.last}
-                claims.append(_found("run_up", run, tag, {**values, "factor": RUN_UP_FACTOR}))
-    yield from first_claims(sorted(claims, key=lambda claim: int(claim.values["step"])))
+    for tag in _with_aim(run, "loss", "norm"):
+        line = run.scalars[tag].line()
+        if (up := run_up(line.steps, line.values)) and first_jump(line.steps, line.values) is None:
+            values = {"tag": tag, "step": up.step, "high": up.high, "value": up.value, "last": up.last}
+            name = "run_up" if up.of == 1 else "run_up_medians"
+            yield _found(name, run, tag, {**values, "of": up.of, "factor": RUN_UP_FACTOR})
 
 
-def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Yield claims about the earliest jumps of losses and norms. Ranks whose curve jumps at the same step
-    share one."""
-    jumps: dict[tuple[int, str], Claim] = {}
-    for run in runs:
-        for tag in _with_aim(run, "loss", "norm"):
-            line = run.scalars[tag].line()
-            jump = first_jump(line.steps, line.values)
-            if jump is not None and (jump.step, tag) not in jumps:
-                values = {"tag": tag, "step": jump.step, "value": jump.value}
-                values |= {
-                    "low": jump.low,
-                    "high": jump.high,
-                    "n": BEFORE,
-                    "ranges": RANGES,
-                    "factor": FACTOR,
-                }
-                jumps[jump.step, tag] = _found("jump", run, tag, values)
-    yield from first_claims([claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])])
+def _jumps(run: Run) -> Iterator[Claim]:
+    """Yield claims about the first jumps of losses and norms, unless they rose for good before or there."""
+    falling = _falling(run)
+    for tag in _with_aim(run, "loss", "norm"):
+        line = run.scalars[tag].line()
+        if (jump := first_jump(line.steps, line.values)) is None:
+            continue
+        rise = rise_for_good(line.steps, line.values) if tag in falling else None
+        if rise is None or rise.step > jump.step:
+            values = {"tag": tag, "step": jump.step, "value": jump.value, "low": jump.low, "high": jump.high}
+            limits = {"n": jump.before, "ranges": RANGES, "factor": jump.factor}
+            yield _found("jump", run, tag, {**values, **limits})
 
 
-def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
+def _losses(run: Run) -> Iterator[Claim]:
     """Yield claims about losses that never changed, did not fall, or ended well above their lowest level."""
-    claims: dict[str, Claim] = {}
-    for run in runs:
-        judged = dict(_judged(run, "loss"))
-        for tag in _few_validation(run, judged):
-            if claim := _few_overfit_claim(run, tag, judged) or _steady_overfit_claim(run, tag, judged):
-                claims.setdefault(tag, claim)
-        for tag, levels in judged.items():
-            claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
-            claim = claim or _steady_overfit_claim(run, tag, judged)
-            if claim is not None:
-                claims.setdefault(tag, claim)
-    yield from first_claims(list(claims.values()))
+    judged = dict(_judged(run, "loss"))
+    for tag in _few_validation(run, judged):
+        if claim := _few_overfit_claim(run, tag, judged) or _steady_overfit_claim(run, tag, judged):
+            yield claim
+    for tag, levels in judged.items():
+        claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
+        claim = claim or _steady_overfit_claim(run, tag, judged)
+        if claim is not None:
+            yield claim
 
 
 def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
@@ -310,32 +350,19 @@ def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict
     return None
 
 
-def _collapses(runs: Sequence[Run]) -> Iterator[Claim]:
+def _collapses(run: Run) -> Iterator[Claim]:
     """Yield claims about accuracies that fell sharply and did not recover."""
-    claims: dict[str, Claim] = {}
-    for run in runs:
-        for tag, levels in _judged(run, "accuracy"):
-            if change := collapse(levels):
-                values = {
-                    "tag": tag,
-                    **_facts(change, levels),
-                    "step": change.step,
-                    "limit": COLLAPSED * _PERCENT,
-                }
-                claims.setdefault(tag, _found("collapse", run, tag, values))
-    yield from first_claims(list(claims.values()))
+    for tag, levels in _judged(run, "accuracy"):
+        if change := collapse(levels):
+            values = {"tag": tag, **_facts(change, levels), "step": change.step}
+            yield _found("collapse", run, tag, {**values, "limit": COLLAPSED * _PERCENT})
 
 
-def _growths(runs: Sequence[Run]) -> Iterator[Claim]:
+def _growths(run: Run) -> Iterator[Claim]:
     """Yield claims about norms that grew by orders of magnitude."""
-    claims: dict[str, Claim] = {}
-    for run in runs:
-        for tag, levels in _judged(run, "norm"):
-            if change := growth(levels):
-                claims.setdefault(
-                    tag, _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
-                )
-    yield from first_claims(list(claims.values()))
+    for tag, levels in _judged(run, "norm"):
+        if change := growth(levels):
+            yield _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
 
 
 def _facts(change: Change, levels: Levels) -> dict[str, Any]:

@@ -6,7 +6,7 @@ a level does not count.
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -32,6 +32,8 @@ _STEADY: Final = 6  # values after the lowest one, at least: of fewer, any order
 _STEADY_PARTS: Final = 20  # values or medians whose order is looked at
 BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 6 values, without exception
 _LASTING: Final = 0.25  # of the curve
+_RISES_ON: Final = 3  # levels that rise to the end one after another, which is enough without lasting
+_UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
 _REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
 _REGAINED_STEADILY: Final = 0.03  # the same for a rise that noise does not explain
 COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
@@ -42,6 +44,9 @@ BEFORE: Final = 50  # finite values with which a value is compared
 # deviations, so that a jump is 15 above the mean.
 RANGES: Final = 3.0
 FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
+EARLY: Final = 10  # finite values with which a value is compared at the begin of a curve
+EARLY_FACTOR: Final = 10.0  # of the largest of fewer than `BEFORE` values, which show little of the noise
+LASTS: Final = 5  # values after a rise for good, at least
 FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
 _FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
 # Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
@@ -144,9 +149,9 @@ def is_level(levels: Levels) -> bool:
 def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
     """Return the rise of a curve that ends `least` times above its lowest level, or None.
 
-    It lasts for the last quarter of the curve, unless it is tenfold. Return None also for a curve that is not
-    above zero, for one that regains less than a tenth of its fall, and for one that rose as far before and
-    came back.
+    It lasts for the last quarter of the curve, unless it is tenfold, or rises on over the last levels and
+    undoes half of the fall. Return None also for a curve that is not above zero, for one that regains less
+    than a tenth of its fall, and for one that rose as far before and came back.
     """
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
@@ -155,7 +160,11 @@ def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
         return None
     if _swings(levels.levels[: part + 1], least):
         return None
-    if float(levels.levels[-last:].min()) < least * low and end < RISEN_AT_END * low:
+    after = levels.levels[part:]
+    rises_on = len(after) > _RISES_ON and bool((np.diff(after) > 0).all())
+    undone = end >= least * low and end - low >= _UNDONE * (levels.begin - low)
+    lasts = float(levels.levels[-last:].min()) >= least * low or end >= RISEN_AT_END * low
+    if not lasts and not (rises_on and undone):
         return None
     return Change(low, levels.step_of(part), end, end / low)
 
@@ -229,16 +238,25 @@ class RunUp:
     step: int
     value: float
     last: int  # step of the last value
+    of: int = 1  # values whose medians grow
 
 
 def run_up(steps: Ints, values: Floats) -> RunUp | None:
-    """Return the growth of [n] points up to the first non-finite one, or None.
+    """Return the growth of [n] points up to the first non-finite one after finite ones, or None.
 
     The last four or more values before it each exceed all before them, and the last one is five times the
-    largest value before they began, of which there are ten or more.
+    largest value before they began, of which there are ten or more. If not, medians of five values do.
     """
-    rows = np.flatnonzero(~np.isfinite(values))
-    known = values[: rows[0] if len(rows) else 0].astype(np.float64)
+    lost = non_finite(values)
+    known = values[lost.leading : lost.first].astype(np.float64) if lost and lost.first is not None else ()
+    steps = steps[lost.leading : lost.leading + len(known)] if lost else steps
+    spare = len(known) % _PART
+    medians = np.median(np.reshape(known[spare:], (-1, _PART)), axis=1) if len(known) else ()
+    up = _run_up(steps, np.asarray(known))
+    return up or _run_up(steps[spare + _PART - 1 :: _PART], np.asarray(medians), _PART)
+
+
+def _run_up(steps: Ints, known: Doubles, of: int = 1) -> RunUp | None:
     if len(known) < _RUN_UP_BEFORE + RUN_UP or known.min() < 0:
         return None
     highest = np.maximum.accumulate(known)
@@ -249,7 +267,43 @@ def run_up(steps: Ints, values: Floats) -> RunUp | None:
     high, value = float(highest[first - 1]), float(known[-1])
     if value < RUN_UP_FACTOR * high:
         return None
-    return RunUp(high, int(steps[first]), value, int(steps[len(known) - 1]))
+    return RunUp(high, int(steps[first]), value, int(steps[len(known) - 1]), of)
+
+
+@dataclass(frozen=True, slots=True)
+class NonFinite:
+    """Non-finite values of a curve: placeholders before the finite ones or between them, and the others."""
+
+    leading: int  # values before the first finite one, if they may be placeholders
+    every: int  # values from one finite value to the next, if all others are placeholders, else 0
+    first: int | None  # row of the first other one
+    last: int  # row of the last other one
+    count: int  # of the others
+    lasts: bool  # no value after the first other one is finite
+
+
+def non_finite(values: Floats) -> NonFinite | None:
+    """Return the non-finite values among [n] values, or None if all are finite.
+
+    They may be placeholders up to the first finite value, if they are one value or a tenth of all, or if
+    finite values follow at equal distances, up to the end.
+    """
+    finite = np.isfinite(values)
+    rows = np.flatnonzero(~finite)
+    known = np.flatnonzero(finite)
+    if not len(rows):
+        return None
+    distances = np.diff(known)
+    if len(distances) > 1 and (distances == distances[0]).all():
+        every = int(distances[0])
+        if every > 1 and known[0] <= every and len(values) - known[-1] <= every:
+            return NonFinite(int(known[0]), every, None, 0, 0, False)
+    leading = int(known[0]) if len(known) and known[0] <= max(1, len(values) // _PARTS) else 0
+    other = rows[rows >= leading]
+    if not len(other):
+        return NonFinite(leading, 0, None, 0, 0, False)
+    first, last = int(other[0]), int(other[-1])
+    return NonFinite(leading, 0, first, last, len(other), not finite[first:].any())
 
 
 def _swings(levels: Doubles, least: float) -> bool:
@@ -290,32 +344,62 @@ class Jump:
     value: float
     low: float
     high: float
+    before: int  # values before it that were compared
+    factor: float  # of the largest of them, above which a value is a jump
 
 
 def first_jump(steps: Ints, values: Floats) -> Jump | None:
     """Return the first jump upwards among [n] points, or None.
 
-    A value with fewer than 50 finite values before it is no jump, nor one after equal values, whose noise is
-    unknown. In 2,000 steps of noise (normal, exponential, or lognormal with a deviation of up to 1) none is
-    taken for a jump; of Student's t with four degrees of freedom, in 1 % of such curves one is.
+    A value with fewer than 10 finite values before it is no jump, nor one after equal values, whose noise is
+    unknown. With fewer than 50, all of them are above zero, and a jump is tenfold. In 2,000 steps of noise
+    (normal, exponential, or lognormal with a deviation of up to 1) none is taken for a jump; of Student's t
+    with four degrees of freedom, in 1 % of such curves one is.
     """
     finite = np.isfinite(values)
     known, at = values[finite][:_MOST].astype(np.float64), steps[finite][:_MOST]
+    for row in range(EARLY, min(BEFORE, len(known))):
+        low, high = float(known[:row].min()), float(known[:row].max())
+        if low > 0 and _beyond(known[row], np.float64(low), np.float64(high), EARLY_FACTOR):
+            return Jump(int(at[row]), float(known[row]), low, high, row, EARLY_FACTOR)
     if len(known) <= BEFORE:
         return None
     windows = np.lib.stride_tricks.sliding_window_view(known[:-1], BEFORE)
-    low, high = windows.min(axis=1), windows.max(axis=1)
-    following = known[BEFORE:]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        width = high - low
-        beyond = (following - high > RANGES * width) & (following > FACTOR * np.abs(high)) & (width > 0)
-        # Norms spread by factors: of positive values, a jump is as far above them as they are apart, too.
-        beyond &= (low <= 0) | (following / high > high / low)
-    rows = np.flatnonzero(beyond)
+    lows, highs = windows.min(axis=1), windows.max(axis=1)
+    rows = np.flatnonzero(_beyond(known[BEFORE:], lows, highs, FACTOR))
     if not len(rows):
         return None
     row = int(rows[0])
-    return Jump(int(at[row + BEFORE]), float(following[row]), float(low[row]), float(high[row]))
+    value = float(known[row + BEFORE])
+    return Jump(int(at[row + BEFORE]), value, float(lows[row]), float(highs[row]), BEFORE, FACTOR)
+
+
+def _beyond(value: Any, low: Any, high: Any, factor: float) -> Any:
+    """Return whether values lie far above the ranges of those before them."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        width = high - low
+        beyond = (value - high > RANGES * width) & (value > factor * np.abs(high)) & (width > 0)
+        # Norms spread by factors: of positive values, a jump is as far above them as they are apart, too.
+        return beyond & ((low <= 0) | (value / high > high / low))
+
+
+def rise_for_good(steps: Ints, values: Floats) -> Jump | None:
+    """Return the first rise among [n] points from which no value comes back below a hundred times all values
+    before, or None.
+
+    They are above zero. Five or more values follow, and one before is enough.
+    """
+    finite = np.isfinite(values)
+    known, at = values[finite].astype(np.float64), steps[finite]
+    if len(known) <= LASTS or known[0] <= 0:
+        return None
+    highest = np.maximum.accumulate(known)[:-1]
+    lowest = np.minimum.accumulate(known[::-1])[::-1][1:]
+    rows = np.flatnonzero(lowest >= GROWN * highest)
+    if not len(rows) or len(known) - (row := int(rows[0]) + 1) < LASTS or known[:row].min() <= 0:
+        return None
+    low, high = float(known[:row].min()), float(highest[row - 1])
+    return Jump(int(at[row]), float(np.median(known[-LASTS:])), low, high, row, GROWN)
 
 
 def is_constant(values: Floats) -> bool:
