@@ -25,8 +25,8 @@ from tests.flight import unpack
 
 STEPS = np.arange(200)
 CURVES = (
-    *("non_finite", "non_finite_in", "jump", "rises", "overfit"),
-    *("overfit_few", "run_up", "constant", "level", "collapse", "growth"),
+    *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
+    *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -142,13 +142,58 @@ def run_of_an_image_alone(folder: Path) -> Question:
         "claim.explain.nothing",
         "claim.explain.baseline",
         "claim.explain.none_healthy",
-        "claim.explain.none_healthy",
+        "claim.explain.no_tensors_of_nan",
     ],
     exit_code=1,
 )
 def loss_with_a_spike(folder: Path) -> Question:
     record(folder / "run", {"loss": changed(120, 40.0)})
     return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.for_good", "claim.explain.nothing"])
+def loss_with_a_spike_among_its_first_values(folder: Path) -> Question:
+    return _searched(folder, {"loss": changed(30, 200.0)})
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def loss_that_is_eight_times_as_large_once_among_its_first_values(folder: Path) -> Question:
+    return _searched(folder, {"loss": changed(30, 8 * 2.5)})
+
+
+def _from_the_begin(folder: Path, last: float) -> Question:
+    """Write a loss that is a million times as large from its second value on, except for the last one."""
+    return _searched(folder, {"loss": [2.3, *(4e6 * np.exp(noise(1)))[:58], last]})
+
+
+@situation(
+    makes=["claim.explain.for_good", "claim.explain.found"],
+    never=["claim.explain.jump", "claim.explain.nothing"],
+    exit_code=1,
+)
+def loss_that_explodes_at_its_second_value(folder: Path) -> Question:
+    return _from_the_begin(folder, 3e6)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.for_good"])
+def loss_that_comes_back_to_its_first_value(folder: Path) -> Question:
+    return _from_the_begin(folder, 2.0)
+
+
+def _rising_on(folder: Path, share: float) -> Question:
+    """Write a loss that falls from 2.5 to 0.5 and then, in its last third, rises on by a share of that."""
+    rise = 2 * share * np.maximum(0, STEPS - 139) / 60
+    return _searched(folder, {"loss": np.maximum(0.5, 2.5 - STEPS / 60) + rise + noise(1, 0.01)})
+
+
+@situation(makes=["claim.explain.rises"], never=["claim.explain.nothing"], exit_code=1)
+def loss_that_rises_on_and_undoes_most_of_its_fall(folder: Path) -> Question:
+    return _rising_on(folder, 0.8)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.rises"], exit_code=0)
+def loss_that_rises_on_and_undoes_a_third_of_its_fall(folder: Path) -> Question:
+    return _rising_on(folder, 0.4)
 
 
 @situation(
@@ -291,6 +336,72 @@ def early_loss_that_explodes_into_nan(folder: Path) -> Question:
     return _then_nan(folder, [4.0, 11.0, 30.0, 80.0, 220.0])
 
 
+def _grows_with_noise(folder: Path, rate: float) -> Question:
+    """Write a norm that grows with noise over its last 60 values before NaN."""
+    norm = np.exp(rate * np.maximum(0, STEPS - 99) + noise(1, 0.1))
+    return _searched(folder, {"grad_norm": np.where(STEPS < 160, norm, np.nan)})
+
+
+@situation(
+    makes=["claim.explain.run_up_medians", "claim.explain.non_finite"],
+    never=["claim.explain.run_up", "claim.explain.nothing"],
+    exit_code=1,
+)
+def norm_that_grows_with_noise_into_nan(folder: Path) -> Question:
+    return _grows_with_noise(folder, 0.1)
+
+
+@situation(makes=["claim.explain.non_finite"], never=["claim.explain.run_up_medians", "claim.explain.run_up"])
+def norm_that_grows_with_noise_to_three_times_before_nan(folder: Path) -> Question:
+    return _grows_with_noise(folder, 0.018)
+
+
+@situation(
+    makes=["claim.explain.non_finite_passing"],
+    never=[
+        *("claim.explain.non_finite", "claim.explain.non_finite_once", "claim.explain.nothing"),
+        *("claim.explain.placeholders_every", "claim.explain.placeholders_leading"),
+    ],
+    exit_code=1,
+)
+def loss_with_nan_at_every_other_step_from_some_step_on(folder: Path) -> Question:
+    return _searched(folder, {"loss": np.where((STEPS > 60) & (STEPS % 2 == 0), np.nan, falling())})
+
+
+@situation(
+    makes=["claim.explain.placeholders_every", "claim.explain.nothing"],
+    never=["claim.explain.placeholders_leading", *FAULTY],
+    exit_code=0,
+)
+def validation_loss_with_nan_between_evaluations(folder: Path) -> Question:
+    return _searched(folder, {"loss": falling(), "val/loss": np.where(STEPS % 10 == 9, falling(), np.nan)})
+
+
+@situation(
+    makes=["claim.explain.non_finite_passing"], never=["claim.explain.placeholders_every"], exit_code=1
+)
+def validation_loss_whose_last_evaluations_are_nan(folder: Path) -> Question:
+    finite = (STEPS % 10 == 9) & (STEPS < 150)
+    return _searched(folder, {"loss": falling(), "val/loss": np.where(finite, falling(), np.nan)})
+
+
+@situation(
+    makes=["claim.explain.placeholders_leading", "claim.explain.nothing"],
+    never=["claim.explain.placeholders_every", *FAULTY],
+    exit_code=0,
+)
+def best_loss_that_begins_with_infinity(folder: Path) -> Question:
+    best = np.minimum.accumulate(np.array([np.inf, *falling()[1:]]))
+    return _searched(folder, {"loss": falling(), "best/loss": best})
+
+
+@situation(
+    makes=["claim.explain.non_finite_passing"], never=["claim.explain.placeholders_leading"], exit_code=1
+)
+def loss_whose_first_half_is_nan(folder: Path) -> Question:
+    return _searched(folder, {"loss": np.where(STEPS < 100, np.nan, falling())})
+
+
 @situation(makes=["claim.explain.non_finite"], never=["claim.explain.run_up"], exit_code=1)
 def early_loss_that_rises_to_less_than_five_times_before_nan(folder: Path) -> Question:
     return _then_nan(folder, [3.0, 4.0, 6.0, 9.0])
@@ -410,11 +521,12 @@ def learning_rate_that_jumps(folder: Path) -> Question:
             "claim.explain.baseline",
             "claim.explain.settings",
         ),
-        *("claim.explain.no_code", "claim.explain.no_tensors"),
+        *("claim.explain.no_code", "claim.explain.no_tensors_of_nan"),
     ],
     never=[
         *("claim.explain.jump", "claim.explain.no_baseline", "claim.explain.same_settings"),
-        *("claim.explain.no_settings", "claim.explain.non_finite_in", "claim.explain.failed"),
+        *("claim.explain.no_settings", "claim.explain.in_ranks", "claim.explain.failed"),
+        *("claim.explain.non_finite_once", "claim.explain.non_finite_passing", "claim.explain.no_tensors"),
     ],
     exit_code=1,
 )
@@ -501,8 +613,25 @@ def earlier_runs_that_are_no_baseline(folder: Path) -> Question:
     return ask(folder, "run")
 
 
+@situation(makes=["claim.explain.none_healthy"], never=["claim.explain.baseline"])
+def an_earlier_run_of_three_points(folder: Path) -> Question:
+    record(folder / "a", {"loss": [1.0, 2.0, 0.5]})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)})
+    return ask(folder, "b")
+
+
+@situation(makes=["claim.explain.none_healthy"], never=["claim.explain.baseline"])
+def an_earlier_job_with_a_slow_rank(folder: Path) -> Question:
+    _ranks(folder, slow=2)
+    wait_for_the_next_second()
+    for rank in range(4):
+        record(folder / "next" / f"rank_{rank}", {"step_time": changed(150, np.nan, rank)})
+    return ask(folder, "next/rank_0")
+
+
 @situation(
-    makes=["claim.explain.non_finite_in", "claim.explain.found"],
+    makes=["claim.explain.in_ranks", "claim.explain.non_finite_once", "claim.explain.found"],
     never=["claim.explain.non_finite", "claim.explain.nothing"],
 )
 def nan_on_one_of_two_ranks(folder: Path) -> Question:
@@ -545,6 +674,7 @@ def ranks_that_are_alike(folder: Path) -> Question:
         "claim.explain.nothing",
         "claim.explain.errors",
         "claim.explain.failed_ranks",
+        "claim.explain.failed_before",
     ],
     exit_code=1,
 )
@@ -561,6 +691,18 @@ def _raise_in(run: Path) -> None:
         raise MemoryError("out of memory")
 
 
+@situation(
+    makes=["claim.explain.failed_before", "claim.explain.found"],
+    never=["claim.explain.failed", "claim.explain.nothing"],
+    exit_code=1,
+)
+def training_that_raised_and_was_started_again(folder: Path) -> Question:
+    _raise_in(folder / "run")
+    wait_for_the_next_second()
+    record(folder / "run", {"loss": falling()})
+    return ask(folder, "run")
+
+
 @situation(makes=["claim.explain.failed_ranks"], never=["claim.explain.failed"], exit_code=1)
 def one_of_two_ranks_that_raised(folder: Path) -> Question:
     record(folder / "job" / "rank_0", {"loss": falling()})
@@ -569,14 +711,14 @@ def one_of_two_ranks_that_raised(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.explain.more", "claim.explain.non_finite"], never=["claim.explain.jump"], exit_code=1
+    makes=["claim.explain.more", "claim.explain.non_finite_once"], never=["claim.explain.jump"], exit_code=1
 )
 def scalars_that_are_nan_at_five_steps(folder: Path) -> Question:
     record(folder / "run", {f"metric{n}": changed(90 + n, np.nan, n) for n in range(5)})
     return ask(folder, "run")
 
 
-@situation(makes=["claim.explain.non_finite"], never=["claim.explain.more"], exit_code=1)
+@situation(makes=["claim.explain.non_finite_once"], never=["claim.explain.more"], exit_code=1)
 def five_scalars_that_are_nan_at_one_step(folder: Path) -> Question:
     record(folder / "run", {f"metric{n}": changed(90, np.nan, n) for n in range(5)})
     return ask(folder, "run")
@@ -592,13 +734,22 @@ def _left_open(folder: Path) -> None:
     summary.close()
 
 
-@situation(makes=["claim.explain.stopped", "claim.explain.nothing"], never=["claim.explain.failed"])
+@situation(
+    makes=["claim.explain.stopped", "claim.explain.nothing"],
+    never=["claim.explain.failed", "claim.explain.quiet"],
+)
 def run_without_an_end_for_two_hours(folder: Path) -> Question:
     _left_open(folder)
     return Question(direct=lambda: claims_of(folder, "./run", later=7200))
 
 
-@situation(makes=["claim.explain.nothing"], never=["claim.explain.stopped"])
+@situation(makes=["claim.explain.quiet", "claim.explain.nothing"], never=["claim.explain.stopped"])
+def run_without_an_end_for_half_an_hour(folder: Path) -> Question:
+    _left_open(folder)
+    return Question(direct=lambda: claims_of(folder, "./run", later=1800))
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.stopped", "claim.explain.quiet"])
 def run_without_an_end_for_a_minute(folder: Path) -> Question:
     _left_open(folder)
     return Question(direct=lambda: claims_of(folder, "./run", later=60))

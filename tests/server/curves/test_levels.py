@@ -10,10 +10,13 @@ from mindinsight.server.curves.levels import (
     Change,
     Levels,
     collapse,
+    first_jump,
     growth,
     is_level,
     levels_of,
+    non_finite,
     rise_above_lowest,
+    rise_for_good,
     rise_of_few,
     run_up,
     steady_rise,
@@ -169,3 +172,45 @@ def test_noise_around_a_level_rises_steadily_in_fewer_than_one_of_300_curves() -
     for count in (12, 19, 60):
         curves = np.exp(0.3 * generator.standard_normal((1000, count)))
         assert sum(steady_rise(np.arange(count), values) is not None for values in curves) <= 3
+
+
+@pytest.mark.parametrize("size", [20, 50, 400])
+@pytest.mark.parametrize("find", [first_jump, rise_for_good])
+def test_noise_neither_jumps_nor_rises_for_good(find: Callable[..., object], size: int) -> None:
+    curves = [np.exp(0.5 * noise(size, seed)) for seed in range(300)]
+    assert [find(np.arange(size), values) for values in curves] == [None] * 300
+
+
+def test_an_early_jump_is_tenfold_and_a_late_one_twofold() -> None:
+    values = 1 + 0.1 * np.abs(noise(200))
+    values[[30, 120]] = 20, 5
+    early = require(first_jump(STEPS[:200], values))
+    assert (early.step, early.before, early.factor) == (30, 30, 10.0)
+    values[30] = 8
+    assert require(first_jump(STEPS[:200], values)).step == 120
+    values[[5, 120]] = 1e6, 1
+    assert first_jump(STEPS[:200], values) is None  # its first ten values show no noise
+
+
+def test_a_rise_for_good_needs_five_values_and_none_that_comes_back() -> None:
+    values = np.r_[2.0, 1.0, np.full(5, 1e3)]
+    rise = require(rise_for_good(STEPS[:7], values))
+    assert (rise.step, rise.high, rise.value, rise.before) == (2, 2.0, 1e3, 2)
+    assert rise_for_good(STEPS[:6], values[:6]) is None
+    assert rise_for_good(STEPS[:8], np.r_[values, 100.0]) is None
+    assert rise_for_good(STEPS[:7], -values) is None
+
+
+def test_placeholders_are_told_from_other_non_finite_values() -> None:
+    nan = float("nan")
+    assert non_finite(np.ones(5)) is None
+    leading = require(non_finite(np.r_[nan, np.ones(5)]))
+    assert (leading.leading, leading.first) == (1, None)
+    half = require(non_finite(np.r_[nan, nan, nan, np.ones(3)]))
+    assert (half.leading, half.first, half.last, half.lasts) == (0, 0, 2, False)
+    between = np.where(np.arange(40) % 5 == 4, 1.0, nan)
+    assert require(non_finite(between)).every == 5
+    assert require(non_finite(np.r_[between, np.full(6, nan)])).every == 0
+    lasting = require(non_finite(np.r_[nan, np.ones(30), nan, nan]))
+    assert (lasting.leading, lasting.first, lasting.count, lasting.lasts) == (1, 31, 2, True)
+    assert require(non_finite(np.full(4, nan))).lasts

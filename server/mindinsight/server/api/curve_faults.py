@@ -50,8 +50,8 @@ Aim: TypeAlias = Literal["loss", "norm", "accuracy"]
 
 NAMED: Final = 4  # scalars, settings or runs in a sentence
 _LASTING: Final = "claim.explain.non_finite"
-PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
-_AT_STEP: Final = ("claim.explain.jump", _LASTING, *PASSING)  # which ranks share at the same step only
+_PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
+_AT_STEP: Final = ("claim.explain.jump", _LASTING, *_PASSING)  # which ranks share at the same step only
 _MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
 _PERCENT: Final = 100
 
@@ -97,7 +97,7 @@ def curve_claims(runs: Sequence[Run]) -> list[Claim]:
 def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> list[Claim]:
     """Return the claims of a search, those about lasting faults and early steps first."""
     alike: dict[Any, list[tuple[Run, Claim]]] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: (run.rank or 0, run.id)):
         for claim in search(run):
             tags = tuple(entry["tag"] for entry in claim.evidence)
             step = claim.values["step"] if claim.key in _AT_STEP else None
@@ -109,7 +109,7 @@ def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> 
 
 
 def _urgency(claim: Claim) -> tuple[bool, float]:
-    return claim.key in PASSING, float(claim.values.get("step", math.inf))
+    return claim.key in _PASSING, float(claim.values.get("step", math.inf))
 
 
 def _in_ranks(holders: Sequence[tuple[Run, Claim]], count: int) -> Claim:
@@ -132,15 +132,15 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         few_values |= dict.fromkeys(
             tag
             for tag in _with_aim(run, "loss")
-            if tag not in judged and tag not in own and _finite(run, tag) < FEWEST
+            if tag not in judged and tag not in own and finite_values(run, tag) < FEWEST
         )
         counts["validation"] += len(own)
         counts["run_ups"] += len(_with_aim(run, "loss", "norm"))
         counts["scalars"] += len(run.scalars)
         for name, aims in (("losses", ["loss"]), ("accuracies", ["accuracy"]), ("norms", ["norm"])):
             counts[name] += sum(1 for _ in _judged(run, *aims))
-        counts["jumps"] += sum(_finite(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
-        counts["for_good"] += sum(_finite(run, tag) > LASTS for tag in _falling(run))
+        counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
+        counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
     limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
     limits |= {"steady": RISEN_STEADILY, "early": EARLY_FACTOR, "from": EARLY + 1}
@@ -171,6 +171,12 @@ def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
         yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})
 
 
+def is_passing(claim: Claim) -> bool:
+    """Return True if a claim is about non-finite values with finite ones after them."""
+    inner = claim.values.get("claim", claim)
+    return isinstance(inner, Claim) and inner.key in _PASSING
+
+
 def _words(tag: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(tag)} | set(re.split(r"[^a-z0-9]+", tag.lower()))
 
@@ -179,7 +185,8 @@ def _with_aim(run: Run, *aims: Aim) -> list[str]:
     return [tag for tag in sorted(run.scalars) if aim_of(tag) in aims][:_MOST_JUDGED]
 
 
-def _finite(run: Run, tag: str) -> int:
+def finite_values(run: Run, tag: str) -> int:
+    """Return the number of finite values of a scalar."""
     return int(np.count_nonzero(np.isfinite(run.scalars[tag].line().values)))
 
 
@@ -209,7 +216,7 @@ def _non_finite(run: Run) -> Iterator[Claim]:
             alike.setdefault((lost.lasts, *extent, lost.count, len(line.values)), []).append(tag)
     for (lasts, step, last, count, size), tags in alike.items():
         values = {"step": step, "last": last, "lost": count, "count": size}
-        yield _of_tags(_LASTING if lasts else PASSING[count > 1], "found", run, tags, values)
+        yield _of_tags(_LASTING if lasts else _PASSING[count > 1], "found", run, tags, values)
 
 
 def _placeholders(run: Run) -> Iterator[Claim]:
@@ -309,7 +316,7 @@ def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim |
         return None
     facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
     facts |= {"factor": float(f"{change.factor:.2g}")}
-    return _found("overfit_few", run, tag, {"tag": tag, "n": _finite(run, tag), **facts, **fall})
+    return _found("overfit_few", run, tag, {"tag": tag, "n": finite_values(run, tag), **facts, **fall})
 
 
 def _steady_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
@@ -331,7 +338,7 @@ def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
     return [
         tag
         for tag in few_values
-        if _finite(run, tag) >= FEWEST_BESIDE and any(_is_beside(tag, other) for other in judged)
+        if finite_values(run, tag) >= FEWEST_BESIDE and any(_is_beside(tag, other) for other in judged)
     ]
 
 

@@ -10,10 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
+from mindinsight.server.api.baselines import is_baseline, runs_before
 from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
-from mindinsight.server.api.curve_faults import aim_of, curve_claims, first_claims, searched_claims
-from mindinsight.server.api.run_differences import differences, recorded_codes
+from mindinsight.server.api.curve_faults import (
+    aim_of,
+    curve_claims,
+    first_claims,
+    is_passing,
+    searched_claims,
+)
+from mindinsight.server.api.run_differences import differences
+from mindinsight.server.api.run_end import end_claims
 from mindinsight.server.claims import Claim
+from mindinsight.server.curves.levels import EARLY
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import UNLOCATED, norm_claims, tensor_of
@@ -29,10 +38,8 @@ from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
-from mindinsight.server.plugins.code import different_scripts
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
 from mindinsight.server.report.run_report import (
-    MOST,
     Page,
     RecordedAlert,
     StoryPart,
@@ -40,7 +47,7 @@ from mindinsight.server.report.run_report import (
     recorded_alerts,
 )
 from mindinsight.server.store.file_names import created
-from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
+from mindinsight.server.store.run import Run
 
 Topic: TypeAlias = Literal[
     "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
@@ -112,6 +119,7 @@ class _Searched:
     first: tuple[Claim, ...] = ()  # the first fault of the tensors with its place, and its cause if known
     step: int | None = None  # of that fault
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
+    non_finite: bool = False  # a loss or norm is NaN or infinite
     ended: int = 0  # tensors of dumps whose recording an error ended
 
 
@@ -143,7 +151,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     yield Part("summary", (*first, summary, *scope, *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
-        yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
+        yield from (part for part in (difference, _unknown(source, searched, unknown)) if part.claims)
 
 
 def _follows(part: Part, step: int | None) -> bool:
@@ -164,7 +172,7 @@ def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
     """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
-        yield claim.key in _MILD, min(_steps(claim), default=at), claim
+        yield claim.key in _MILD or is_passing(claim), min(_steps(claim), default=at), claim
 
 
 def _steps(claim: Claim) -> Iterator[int]:
@@ -218,7 +226,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             Claim(
                 "claim.explain.rank", "found", {"rank": health.ranks[row], "tag": known.tag, "claim": claim}
             )
-            for known in health.strays
+            for known in sorted(health.strays, key=lambda known: known.stray.step)
             if known.stray.other is None and health.ranks[row := known.stray.row] is not None
             if (claim := outlier_claim(known.stray, health.ranks)).verdict == "found"
         ]
@@ -226,7 +234,9 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
         yield Part("ranks", claims, links=(("job", {"job": source.run.job}),))
     yield _of_curves(source, searched)
     yield Part(
-        "end", tuple(_end(source, now)), links=(("console", {"run": source.run.id}),) * source.run.console
+        "end",
+        tuple(end_claims(source, now)),
+        links=(("console", {"run": source.run.id}),) * source.run.console,
     )
 
 
@@ -454,58 +464,33 @@ def _graph_links(source: ReportSource, rank: int, query: Mapping[str, Any]) -> _
 
 
 def _of_curves(source: ReportSource, searched: _Searched) -> Part:
-    """Return the faults in the scalars of all ranks, with the curves at the earliest of them."""
+    """Return the faults in the scalars of all ranks, with each curve at its first lasting one."""
     claims = curve_claims(source.ranks)
-    steps = [int(claim.values["step"]) for claim in claims if "step" in claim.values]
-    named = [(str(entry["run"]), str(entry["tag"])) for claim in claims for entry in claim.evidence]
+    faults = sorted((claim for claim in claims if claim.verdict == "found"), key=is_passing)
+    named: dict[tuple[str, str], int | None] = {}
+    for entry in (entry for claim in faults for entry in claim.evidence):
+        key = str(entry["run"]), str(entry["tag"])
+        named[key] = entry.get("step") if named.get(key) is None else named[key]
+    lasting = [step for claim in faults if not is_passing(claim) for step in _steps(claim)]
+    steps = lasting or [step for claim in faults for step in _steps(claim)]
     at = min([*steps, *searched.steps], default=None)
     searched.steps += steps
+    searched.non_finite = any(
+        claim.values.get("claim", claim).key.startswith("claim.explain.non_finite")
+        and any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
+        for claim in faults
+    )
     by_id = {run.id: run for run in source.ranks}
-    run = by_id[named[0][0]] if named else source.run
+    run = by_id[next(iter(named))[0]] if named else source.run
     main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = list(dict.fromkeys([*named, *((run.id, tag) for tag in main)]))[:_CURVES]
     known = []
-    for run_id, tag in shown if claims or at is not None else []:
-        if curve := curve_of(tag, by_id[run_id].scalars[tag].line(), at):
+    for run_id, tag in shown if faults or at is not None else []:
+        if curve := curve_of(tag, by_id[run_id].scalars[tag].line(), named.get((run_id, tag), at)):
             known.append(replace(curve, run=run_id.removeprefix("./") if len(by_id) > 1 else ""))
     query: dict[str, Any] = {"run": list(dict.fromkeys(run_id for run_id, _ in shown)) or [run.id]}
     query |= {} if at is None else {"at": at}
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=tuple(known))
-
-
-def _end(source: ReportSource, now: float) -> Iterator[Claim]:
-    """Yield claims about how the training ended, which of its files are damaged, and the alerts it raised."""
-    failed = [run for run in source.ranks if run.failure]
-    if failed:
-        values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
-        key = "claim.explain.failed_ranks" if len(source.ranks) > 1 else "claim.explain.failed"
-        yield Claim(key, "found", values, tuple({"run": run.id} for run in failed))
-    elif state_of(source.run, now) == "stopped":
-        yield Claim("claim.explain.stopped", "note")
-    for run in source.ranks:
-        torn = {file.name for file in torn_files(run, now)}
-        for file in run.files:
-            damage = [claim for claim in file_claims(file, file.name in torn) if claim.verdict == "found"]
-            yield from (
-                Claim("claim.explain.file", "found", {"file": file.name, "claim": part}) for part in damage
-            )
-    alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
-    unread = sum(max(0, _recorded(run) - MOST) for run in source.ranks)
-    if unread:
-        yield Claim("claim.explain.alerts_unread", "unknown", {"n": unread})
-    for level in ("error", "warning"):
-        own = [alert for alert in alerts if alert.content.level == level]
-        if own:
-            first = min(own, key=lambda alert: alert.wall)
-            values = {"n": len(own), "step": first.step, "title": first.content.title}
-            evidence = ({"run": first.run.id, "step": first.step},)
-            yield Claim(f"claim.explain.{level}s", "found" if level == "error" else "note", values, evidence)
-
-
-def _recorded(run: Run) -> int:
-    """Return the number of alerts that a run recorded."""
-    series = run.references.get("alert", {}).get("")
-    return series.count if series else 0
 
 
 def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:
@@ -529,63 +514,28 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
     return Claim("claim.explain.nothing", "clear", {"searched": parts})
 
 
-def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, recorded no exception, error or warning, and its curves
-    have no fault."""
-    if run.failure or not run.scalars or run.read < run.total:
-        return False
-    if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
-        return False
-    return not curve_claims([run])
-
-
-def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if no rank of a job has a fault, and its script is not known to differ from the run's."""
-    if not all(is_without_fault(rank) for rank in (other, *runs) if rank.job == other.job):
-        return False
-    codes = recorded_codes(run, other)
-    return codes is None or different_scripts(*codes) is None
-
-
-def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
-    """Return the runs that began before this one in the same directory, the last first.
-
-    They have a scalar in common, and are the same rank of their jobs.
-    """
-    folder = PurePosixPath(run.job).parent
-    before = [
-        other
-        for other in runs
-        if other.job != run.job
-        and PurePosixPath(other.job).parent == folder
-        and other.rank == run.rank
-        and other.first_event < run.first_event
-        and not run.scalars.keys().isdisjoint(other.scalars)
-    ]
-    return sorted(before, key=lambda other: (-other.first_event, other.id))
-
-
 def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     """Return the differences from the last run without a fault, and the claims about data that cannot be
     compared."""
     run = source.run
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
-    sound = (other for other in before if _is_baseline(other, run, source.runs.values()))
+    sound = (other for other in before if is_baseline(other, run, source.runs.values()))
     other = next((other for other in sound if not _has_broken_checkpoint(source, other)), None)
     if other is None:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]
-    name = other.id.removeprefix("./")
+    facts = {"run": other.id.removeprefix("./"), "least": EARLY + 1}
     differing, missing = differences(run, other)
-    claims = [Claim("claim.explain.baseline", "note", {"run": name}, ({"run": other.id},)), *differing]
+    claims = [Claim("claim.explain.baseline", "note", facts, ({"run": other.id},)), *differing]
     pair = {"run": run.id, "baseline": other.id}
     links = (("align", pair), ("why", {"good": [other.id], "bad": [run.id]}))
     return Part("difference", tuple(claims), links=links), [*unknown, *missing]
 
 
-def _unknown(source: ReportSource, unknown: Iterable[Claim]) -> Part:
+def _unknown(source: ReportSource, searched: _Searched, unknown: Iterable[Claim]) -> Part:
     """Return the claims about data that were not recorded, each with the way to record them."""
     dumped = any(run.dumps for run in source.ranks)
-    tensors = [] if dumped else [Claim("claim.explain.no_tensors", "unknown")]
+    key = "claim.explain.no_tensors_of_nan" if searched.non_finite else "claim.explain.no_tensors"
+    tensors = [] if dumped else [Claim(key, "unknown")]
     return Part("unknown", (*tensors, *unknown))
