@@ -807,7 +807,7 @@ def training_with_as_many_warnings_as_are_read(folder: Path) -> Question:
     ],
     never=[
         *("claim.explain.no_tensors", "claim.explain.unreadable", "claim.explain.more_dumps"),
-        *("claim.check.none", "claim.explain.first"),
+        *("claim.check.none", "claim.explain.first", "claim.fault.elements"),
     ],
     exit_code=1,
 )
@@ -821,12 +821,19 @@ def logarithm_of_a_negative_number(folder: Path) -> Question:
     never=[
         *("claim.explain.spread", "claim.explain.place", "claim.explain.no_tensors"),
         *("claim.explain.no_condition", "claim.explain.first", "claim.explain.first_at_line"),
-        "claim.explain.after",
+        *("claim.explain.after", "claim.explain.more_as"),
     ],
     exit_code=1,
 )
 def dead_activation(folder: Path) -> Question:
     unpack("dead_relu", folder)
+    return ask(folder, "dead_relu")
+
+
+@situation(makes=["claim.check.more", "claim.explain.more_as"], never=["claim.explain.nothing"], exit_code=1)
+def dead_activation_in_two_dumps(folder: Path) -> Question:
+    run = unpack("dead_relu", folder)
+    shutil.copytree(run / "flight_dump", run / "second_dump")
     return ask(folder, "dead_relu")
 
 

@@ -26,7 +26,15 @@ BLAMES = [
 UNKNOWN = [
     f"claim.growth.{name}"
     for name in (
-        *("output_first", "outputs_gradual", "outputs_together", "no_outputs", "nothing_compared"),
+        *(
+            "output_first",
+            "output_first_fault",
+            "place_zero",
+            "outputs_gradual",
+            "outputs_together",
+            "no_outputs",
+            "nothing_compared",
+        ),
         *("weights_together", "no_weights", "no_healthy", "missing", "damaged", "fields"),
         *("modules_left_out", "weights_left_out"),
     )
@@ -72,14 +80,13 @@ def norms(
     return text(folder, json.dumps(known))
 
 
-def text(folder: Path, content: str) -> Question:
+def text(folder: Path, content: str, training: str = "exploding_gradient") -> Question:
     """Write the file of norms."""
-    unpack("exploding_gradient", folder)
-    path = folder / "exploding_gradient" / "flight_dump" / "rank_0" / "health_25.json"
+    path = unpack(training, folder) / "flight_dump" / "rank_0" / "health_25.json"
     path.unlink()
     if content:
         path.write_text(content)
-    return ask(folder, "exploding_gradient")
+    return ask(folder, training)
 
 
 @situation(**only("place", "weight", "output"))
@@ -98,6 +105,24 @@ def weight_of_the_first_module_multiplied(folder: Path) -> Question:
 def every_output_grew_by_one_factor(folder: Path) -> Question:
     """As data of another scale make them: no layer is to blame."""
     return norms(folder, {name: 1e4 * norm for name, norm in THEN.items()})
+
+
+@situation(**only("place_zero", "outputs_same", "weights_same"))
+def an_activation_that_was_dead_at_the_healthy_step_too(folder: Path) -> Question:
+    then, now = {**THEN, "act": 0.0}, {**scaled(THEN), "act": 0.0}
+    steps = {"step": 25, "healthy_step": 20, "weights": WEIGHTS, "weights_now": scaled(WEIGHTS)}
+    return text(folder, json.dumps({**steps, "outputs": then, "outputs_now": now}))
+
+
+@situation(
+    makes=["claim.growth.output_first_fault", "claim.fault.elements"],
+    never=["claim.growth.output_first", "claim.growth.place_zero"],
+    exit_code=1,
+)
+def data_with_nan(folder: Path) -> Question:
+    steps = {"step": 25, "healthy_step": 20, "weights": WEIGHTS, "weights_now": scaled(WEIGHTS)}
+    now = dict.fromkeys(THEN, NAN)
+    return text(folder, json.dumps({**steps, "outputs": THEN, "outputs_now": now}), "nan_in_data")
 
 
 @situation(**only("place", "outputs_together", "weights_together"))

@@ -27,7 +27,7 @@ from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import UNLOCATED, norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, search_faults, source_frame
-from mindinsight.server.debug.fault_explanation import explain
+from mindinsight.server.debug.fault_explanation import explain, received_claims
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
@@ -120,6 +120,7 @@ class _Searched:
     step: int | None = None  # of that fault
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
     non_finite: bool = False  # a loss or norm is NaN or infinite
+    named: dict[str, str] = field(default_factory=dict)  # dumps that named tensors, by those tensors
     ended: int = 0  # tensors of dumps whose recording an error ended
 
 
@@ -277,7 +278,7 @@ def _of_dump(
     shown = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
     if shown:
         yield from tensors
-    checks = _of_checks(source, dump_id, dump)
+    checks = _of_checks(source, dump_id, dump, searched)
     if shown or _tells(checks):
         yield from ([] if shown else tensors)
         yield checks
@@ -316,7 +317,15 @@ def _of_tensors(
         where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
         earlier = _earlier(source, dump_id)
-        claims = (where, *earlier, *fault.claims, *causes, *spread, *report.gap_claims)
+        claims = (
+            where,
+            *earlier,
+            *fault.claims,
+            *received_claims(fault),
+            *causes,
+            *spread,
+            *report.gap_claims,
+        )
         operator = faulty_operator(fault) if fault.is_located else None
         if searched.step is None or fault.step < searched.step:
             searched.step, searched.first = fault.step, _headline(fault, source_frame(operator), causes)
@@ -336,8 +345,9 @@ def _headline(fault: Fault, frame: Frame | None, causes: Sequence[Claim]) -> tup
     return (Claim(key, "found", values), *(cause for cause in causes[:1] if cause.verdict == "found"))
 
 
-def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
-    """Return the findings of the common checks, without notes about a healthy training."""
+def _of_checks(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Part:
+    """Return the findings of the common checks, without notes about a healthy training. Tensors that an
+    earlier dump named are not named again."""
     executor, cache = source.executor, source.cache
     watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]
     checked = list(check_and_count(dump, watchpoints, executor, cache))
@@ -347,6 +357,11 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
     checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
+    for position, claim in enumerate(checks):
+        if claim.key == "claim.check.more":
+            other = searched.named.setdefault(str(claim.values["tensors"]), dump_id)
+            facts = {"n": claim.values["n"], "dump": other.removeprefix("./")}
+            checks[position] = claim if other == dump_id else Claim("claim.explain.more_as", "note", facts)
     findings = [claim for claim in checks if claim.verdict == "found"]
     links = _operator_links(source, dump_id, dump, findings)
     return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}), *links))
@@ -365,14 +380,18 @@ def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | Non
     for step in at:
         own = fault.rank if fault is not None and fault.step == step else None
         ranks = sorted(recorded[step], key=lambda rank: (rank != own, rank))[:_RANKS]
-        parts = [_norm_part(dump_id, dump, rank, step) for rank in ranks]
+        at_fault = own if fault is not None and fault.kind in ("made", "met") else None
+        parts = [_norm_part(dump_id, dump, rank, step, rank == at_fault) for rank in ranks]
         yield min(
             parts, key=lambda part: (all(claim.key in UNLOCATED for claim in part.faults), not part.faults)
         )
 
 
-def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
-    """Return the claims about the norms of a rank, with links to the tensors that they name."""
+def _norm_part(dump_id: str, dump: Dump, rank: int, step: int, located: bool) -> Part:
+    """Return the claims about the norms of a rank, with links to the tensors that they name.
+
+    `located` is True if the first fault of the tensors is there and its operator is known.
+    """
     norms = read_norms(dump, rank, step)
     facts: dict[str, Any] = {"step": step, "rank": rank}
     missing = ("claim.missing.every_step",)
@@ -381,7 +400,7 @@ def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
     if isinstance(norms, FileDamage):
         facts["file"] = PurePosixPath(norms.path).name
         return Part("growth", (Claim("claim.growth.damaged", "unknown", facts, (), missing),), dump_id)
-    claims = norm_claims(norms, step, rank)
+    claims = norm_claims(norms, step, rank, located)
     try:
         listing = list_tensors(dump, rank, step).items
     except (UnreadableError, OSError):

@@ -20,6 +20,7 @@ from mindinsight.server.debug.explanation_rules import (
 )
 from mindinsight.server.debug.fault import Fault, faulty_operator
 from mindinsight.server.debug.operator_links import is_sum
+from mindinsight.server.debug.tensor_targets import tensor_in_words
 from mindinsight.server.formats.dumps import describe_tensor, list_operators, read_tensor
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 from mindinsight.server.formats.dumps.recorder_files import read_health
@@ -86,6 +87,27 @@ class Explanation:
     claims: tuple[Claim, ...]  # the cause first
 
 
+def received_claims(fault: Fault) -> list[Claim]:
+    """Return the claim about the non-finite elements of a tensor that an operator received, or an empty list
+    if its values are unrecorded or too large."""
+    try:
+        values = _read(fault.entry) if fault.kind == "met" and fault.entry.ref is not None else None
+    except (UnreadableError, OSError, TypeError, ValueError):
+        return []
+    if values is None or values.dtype.kind != "f" or (index := _first_non_finite(values)) is None:
+        return []
+    tensor = fault.origin.source or tensor_in_words(fault.entry)
+    count = int(np.count_nonzero(~np.isfinite(values)))
+    facts = {"n": count, "count": values.size, "tensor": tensor, "at": str(list(index))}
+    return [Claim("claim.fault.elements", "note", facts)]
+
+
+def _first_non_finite(values: Array) -> tuple[int, ...] | None:
+    broken = ~np.isfinite(values)
+    row = int(np.argmax(broken)) if broken.any() else None
+    return None if row is None else tuple(int(axis) for axis in np.unravel_index(row, values.shape))
+
+
 def explain(dump: Dump, fault: Fault) -> Explanation | None:
     """Return the explanation of a fault that an operator made, or None if values are unrecorded or too
     large."""
@@ -101,10 +123,8 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     given = {slot: values for slot, values in inputs.items() if values is not None}
     if output is None or output.dtype.kind != "f" or len(given) < len(inputs):
         return None
-    broken = ~np.isfinite(output)
-    if not broken.any():
+    if (index := _first_non_finite(output)) is None:
         return None
-    index = tuple(int(axis) for axis in np.unravel_index(int(np.argmax(broken)), output.shape))
     given = _in_order(given, numbers)
     element = Element(tuple(given.values()), output, index, _dtype(fault.entry))
     kind = _type(fault, operator)

@@ -43,8 +43,10 @@ class _Change(NamedTuple):
         return {"name": _label(self.name), **shown}
 
 
-def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
+def norm_claims(health: Health, step: int, rank: int, located: bool = False) -> list[Claim]:
     """Return the claims about norms at the fault against those of the healthy step, in order of cause.
+
+    ``located`` is True if the operator that first had a non-finite value at this step is known.
 
     A weight that changed comes before the outputs that follow from it. Modules are in the order of execution.
     Claims with the verdict "found" have the name of a module or weight as evidence: the one at which the
@@ -58,10 +60,10 @@ def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
     by_output, left_out = _NO_OUTPUTS, list[str]()
     if health.outputs_now is not None:
         outputs, left_out = _changes(health.outputs, health.outputs_now, health.repeated)
-        by_output = _of_outputs(outputs, common, grown)
+        by_output = _of_outputs(outputs, common, grown, located)
     order = (by_weight, by_output) if by_weight[0].verdict == "found" else (by_output, by_weight)
     facts = {"healthy": health.step, "step": step, "rank": rank, "n": step - health.step}
-    claims = [Claim("claim.growth.place", "note", facts), *order[0], *order[1]]
+    claims = [_place(health, facts), *order[0], *order[1]]
     if health.damaged:
         claims.append(Claim("claim.growth.fields", "unknown", {"fields": list(health.damaged)}))
     for key, names in (("modules", left_out), ("weights", lacking)):
@@ -69,6 +71,16 @@ def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
             shown = few([_label(name) for name in names[:_NAMED]] + names[_NAMED : _NAMED + 1], _NAMED)
             claims.append(Claim(f"claim.growth.{key}_left_out", "unknown", {"n": len(names), "names": shown}))
     return claims
+
+
+def _place(health: Health, facts: Mapping[str, object]) -> Claim:
+    """Return the claim about the two compared steps, and the outputs that were zero at both."""
+    now = health.outputs_now or {}
+    zeros = [_label(name) for name, norm in health.outputs.items() if norm == 0 and now.get(name) == 0]
+    if not zeros:
+        return Claim("claim.growth.place", "note", facts)
+    facts = {**facts, "n": len(zeros), "names": few(zeros, _NAMED)}
+    return Claim("claim.growth.place_zero", "unknown", facts, (), (_EVERY_STEP,))
 
 
 UNLOCATED: Final = tuple(
@@ -138,7 +150,9 @@ def _of_weights(
     return [Claim(f"claim.growth.{key}", "found", words, evidence)], False, names
 
 
-def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str]) -> list[Claim]:
+def _of_outputs(
+    changes: Sequence[_Change], common: bool, weights: frozenset[str], located: bool
+) -> list[Claim]:
     """Return the claims about the norms of module outputs: where a change began, or that it has no single
     place.
 
@@ -160,7 +174,7 @@ def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str
     if common and (not earlier or owners & earlier):
         return [Claim("claim.growth.outputs_together", "found", facts, ({"module": last.name},))]
     if positions:
-        return [_of_module(known, position, weights) for position in sorted(positions)]
+        return [_of_module(known, position, weights, located) for position in sorted(positions)]
     return [Claim("claim.growth.outputs_gradual", "found", facts, ({"module": last.name},))]
 
 
@@ -190,7 +204,7 @@ def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool)
         yield first
 
 
-def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str]) -> Claim:
+def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str], located: bool) -> Claim:
     """Return the claim about the module at a position. It is unknown whether the input of the first one
     changed."""
     change, evidence = known[position], ({"module": known[position].name},)
@@ -198,6 +212,8 @@ def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str])
     prefix = f"{change.name}." if change.name else ""
     own = any(name.startswith(prefix) for name in weights)
     words = {**change.words(), "n": position, "count": len(known)}
+    if not earlier and not own and located and not math.isfinite(change.now):
+        return Claim("claim.growth.output_first_fault", "note", words, evidence)
     if not earlier and not own:
         key, missing = "claim.growth.output_first", ("claim.missing.healthy_dump",)
         return Claim(key, "unknown", words, evidence, missing)
