@@ -2,16 +2,14 @@
 
 import time
 from dataclasses import asdict
-from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of
+from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of, run_divergence
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
 from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
@@ -115,11 +113,6 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
     snapshot = service.store.snapshot()
     record = snapshot.run(run)
     lineage = record.lineage
-    judged = divergence_tags(record.scalars) if record.read >= record.total else []
-    lines = {
-        tag: record.scalars[tag].line() for tag in judged if not isfinite(record.scalars[tag].last_value)
-    }
-    curves = {tag: (line.steps, line.values) for tag, line in lines.items()}
     return {
         "run": run,
         "hyper": exact_as_text(hyper_of(lineage)),
@@ -127,7 +120,7 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
         "dataset": lineage.dataset_graph if lineage else None,
         "claims": [pipeline_claim(record).as_json()],
         "fork": [claim.as_json() for claim in fork_claims(record, snapshot.runs)],
-        "divergence": [claim.as_json() for claim in divergence_claims(curves)],
+        "divergence": [claim.as_json() for claim in run_divergence(record)],
     }
 
 
