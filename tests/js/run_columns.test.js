@@ -27,6 +27,18 @@ test("what recorders write around a name is left out", () => {
   assert.deepEqual(names, ["loss", "loss", "loss", "loss", "val/loss", "train"]);
 });
 
+test("the loss of an evaluation comes first only where nearly all runs have it", () => {
+  const first = (count) =>
+    byCoverage(
+      joinTags([
+        { tag: "train/loss", count: 30 },
+        { tag: "val/loss", count },
+      ]),
+    )[0].name;
+  assert.equal(first(20), "train/loss");
+  assert.equal(first(28), "val/loss");
+});
+
 test("a path has no column by itself, and a seed comes after the settings", () => {
   const runs = Array.from({ length: 14 }, (_, i) => ({
     kinds: {},

@@ -289,23 +289,6 @@ const SHEET = { margin: { l: 48, r: 12, t: 8, b: 32 }, font: { size: 11 } };
 const app = { theme: { plotly: () => SHEET, axis: (more) => more, colour: (name) => name } };
 const linesOf = (only) => [{ label: "a", colour: "#123456", dash: "solid", curve: only }];
 
-test("a figure marks what is not finite on the floor and the ceiling", () => {
-  const { data } = figure(
-    app,
-    linesOf(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity])),
-    readOptions(address("s=0")),
-  );
-  const marks = data.find((trace) => trace.yaxis === "y2");
-  assert.deepEqual(
-    [marks.x, marks.y, marks.marker.symbol],
-    [
-      [2, 3, 4],
-      [0.03, 0.97, 0.03],
-      ["x", "triangle-up", "triangle-down"],
-    ],
-  );
-});
-
 test("a figure stands where it was zoomed, on any scale", () => {
   const lines = linesOf(curve([1, 10, 100], [1, 2, 3]));
   const at = (search, tall) => figure(app, lines, readOptions(address(search)), null, tall).layout;

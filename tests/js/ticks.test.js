@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { plotTime, writeNumbers, zoneName } from "../../web/mindinsight/web/static/js/core/format.js";
-import { timeTicks } from "../../web/mindinsight/web/static/js/views/scalar/time_ticks.js";
+import { durationTicks, timeTicks } from "../../web/mindinsight/web/static/js/views/scalar/time_ticks.js";
 import { divergence } from "../../web/mindinsight/web/static/js/views/scalar/divergence.js";
 import { ticksFor, ticksWithin, tickText } from "../../web/mindinsight/web/static/js/views/scalar/ticks.js";
 
@@ -31,6 +31,16 @@ test("both ends of an axis are labelled and hold all values", () => {
 test("a range that somebody chose has its ticks inside", () => {
   assert.deepEqual(ticksWithin("linear", [0.1, 0.9]).tickvals, [0.2, 0.4, 0.6, 0.8]);
   assert.deepEqual(ticksWithin("log", [3, 400]).tickvals, [5, 10, 20, 50, 100, 200]);
+});
+
+test("an axis of relative time names its unit", () => {
+  assert.deepEqual(durationTicks([0, 72]).ticktext, ["0 s", "15 s", "30 s", "45 s", "60 s"]);
+  assert.deepEqual(durationTicks([0, 7200]), {
+    tickvals: [0, 1800, 3600, 5400, 7200],
+    ticktext: ["0 min", "30 min", "60 min", "90 min", "120 min"],
+  });
+  assert.deepEqual(durationTicks([-3600, 4 * 3600]).ticktext, ["−1 h", "0 h", "1 h", "2 h", "3 h", "4 h"]);
+  assert.deepEqual(durationTicks([0, 0.8]).ticktext.at(-1), "0.8 s");
 });
 
 const lines = (...columns) =>

@@ -130,6 +130,23 @@ def test_a_slow_rank_is_named_beside_another_rank_and_on_the_page_of_the_job(
     expect(ranks.nth(2)).not_to_contain_text("slow")
 
 
+def test_gaps_of_the_recording_and_checkpoints_are_named(page: Any, serve: Any, tmp_path: Path) -> None:
+    for first in (0, 5):
+        with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+            for step in range(first, first + 10):
+                record.add_value("scalar", "loss", 1.0)
+                record.record(step)
+    for step in (5, 10):
+        np.savez(tmp_path / "base" / "run" / f"net-{step}.npz", weight=np.ones(3))
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}overview?run=./run")
+    recording = page.locator(".overview-recording")
+    expect(recording).to_contain_text("5 values of loss at steps 5 to 9 no longer count")
+    page.get_by_role("link", name="2 checkpoints, step 5 … 10").click()
+    expect(page).to_have_url(f"{url}checkpoint?file=./run/net-10.npz")
+    expect(page.get_by_role("main")).to_contain_text("weight")
+
+
 def test_a_file_that_grows_is_followed(page: Any, serve: Any, sample_base: Any, tmp_path: Path) -> None:
     """Half of a run, then all of it, without a reload."""
     whole = next((sample_base / "lenet").glob("*_MS"))

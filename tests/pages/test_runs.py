@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from mindinsight.writer import SummaryRecord
+
 from .delays import DelayedAnswer
 from .shown_text import shown_texts
 
@@ -284,3 +286,48 @@ def test_a_long_table_holds_only_the_rows_in_sight(page: Any, serve: Any, sample
     page.get_by_role("columnheader", name="Run").get_by_role("button").first.click()
     page.locator(".table-scroll").evaluate("element => element.scrollTop = element.scrollHeight")
     expect(row(page, "copy_000")).to_be_visible()
+
+
+def test_a_narrow_table_has_the_values_of_jobs_in_their_columns(page: Any, url: Any) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.goto(url)
+    expect(row(page, "ranks").locator("svg.spark")).to_be_visible()
+    expect(row(page, "lenet").locator("svg.spark")).to_be_visible()
+    left = [row(page, name).locator("svg.spark").bounding_box()["x"] for name in ("ranks", "lenet")]
+    assert left[0] == left[1]
+    expect(row(page, "ranks").get_by_text("2 ranks")).to_be_hidden()  # the name has this room
+    assert page.locator(".brand img").bounding_box()["x"] >= 8
+
+
+def test_a_run_that_ends_in_nan_and_an_unfinished_record_are_said(
+    page: Any, serve: Any, sample_base: Any
+) -> None:
+    for name, values in {
+        "ends": [1.0] * 9 + [float("nan")] * 9,
+        "once": [1.0] * 9 + [float("nan"), 1.0],
+    }.items():
+        with SummaryRecord(str(sample_base / name)) as record:
+            for step, value in enumerate(values):
+                record.add_value("scalar", "loss/auto", value)
+                record.record(step)
+    torn = sample_base / "torn"
+    shutil.copytree(sample_base / "values", torn)
+    (file,) = torn.glob("*_MS")
+    file.write_bytes(file.read_bytes()[:-5])
+    page.goto(serve(sample_base))
+    expect(row(page, "ends").locator("td", has=page.locator(".state"))).to_contain_text("NaN/Inf")
+    expect(row(page, "once").locator(".state")).to_be_visible()
+    expect(row(page, "once").get_by_text("NaN/Inf")).to_have_count(0)
+    banner = page.get_by_role("note").filter(has_text="never written to")
+    expect(banner).to_contain_text("The last record of 1 run was never written to its end. See torn")
+    search(page, "nan=true")
+    expect(page.locator("td.name")).to_have_count(1)
+    assert names(page) == ["ends"]
+
+
+def test_a_directory_of_dumps_is_not_in_the_charts(page: Any, serve: Any, sample_base: Any) -> None:
+    dumps = Path(__file__).parents[1] / "data" / "dumps" / "ms_sync_v2_0_names"
+    shutil.copytree(dumps, sample_base / "debugged" / "dump")
+    page.goto(serve(sample_base))
+    expect(row(page, "debugged").get_by_role("checkbox")).not_to_be_checked()
+    expect(row(page, "values").get_by_role("checkbox")).to_be_checked()

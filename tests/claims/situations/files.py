@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,15 @@ def but(keys: Sequence[str], *names: str) -> list[str]:
     return [key for key in keys if key.rpartition(".")[2] not in names]
 
 
-def records(count: int, age: float = 0.0) -> list[bytes]:
-    """Return the records of an event file that nobody closed, written ``age`` seconds ago."""
+def records(count: int, age: float = 0.0, passed: Mapping[int, float] | None = None) -> list[bytes]:
+    """Return the records of an event file that nobody closed, written ``age`` seconds ago.
+
+    ``passed``: seconds before a step, by step; no time passes before the others.
+    """
     then = time.time() - age
     events = [Event(wall_time=then, version="MindSpore.Event:1")]
     for step in range(count):
+        then += (passed or {}).get(step, 0.0)
         event = Event(wall_time=then, step=step)
         event.summary.value.add(tag="loss", scalar_value=1.0)
         events.append(event)
@@ -84,6 +89,79 @@ def two_recorders_at_once_of_even_and_odd_steps(folder: Path) -> Question:
                 record.add_value("scalar", "loss", 1.0)
                 record.record(step + number)
     return Question(direct=lambda: overwritten_claims(Summary(folder).run("./a")))
+
+
+@situation(never=["claim.file.overwritten"])
+def a_step_that_is_recorded_twice_in_succession(folder: Path) -> Question:
+    with SummaryRecord(str(folder / "a")) as record:
+        for step in range(20):
+            record.add_value("scalar", "loss", 1.0)
+            record.record(step // 2)
+    return Question(direct=lambda: overwritten_claims(Summary(folder).run("./a")))
+
+
+GAPS = ["claim.run.clock_back", "claim.run.time_gap", "claim.file.lost", "claim.file.lost_steps"]
+
+
+def recorded(folder: Path, content: Sequence[bytes]) -> Question:
+    """Ask what the Overview says of the recording of one file."""
+    question = one_file(folder, b"".join(content))
+    return replace(question, request="/v2/runs/facts?run=./a")
+
+
+def every_two_seconds(**other: float) -> dict[int, float]:
+    """Return the seconds before each of 100 steps, with others before some: ``at_40=3600``."""
+    return dict.fromkeys(range(1, 100), 2.0) | {int(name[3:]): passed for name, passed in other.items()}
+
+
+@situation(makes=["claim.run.clock_back"], never=but(GAPS, "clock_back"))
+def a_clock_that_is_set_back_by_an_hour(folder: Path) -> Question:
+    return recorded(folder, records(100, 7200, every_two_seconds(at_40=-3600)))
+
+
+@situation(never=GAPS)
+def a_clock_that_is_adjusted_by_half_a_minute(folder: Path) -> Question:
+    return recorded(folder, records(100, 7200, every_two_seconds(at_40=-30)))
+
+
+@situation(makes=["claim.run.time_gap"], never=but(GAPS, "time_gap"))
+def half_a_day_between_two_steps(folder: Path) -> Question:
+    return recorded(folder, records(100, 86_400, every_two_seconds(at_40=43_200)))
+
+
+@situation(never=GAPS)
+def five_minutes_between_two_steps_as_for_an_evaluation(folder: Path) -> Question:
+    return recorded(folder, records(100, 7200, every_two_seconds(at_40=300)))
+
+
+@situation(never=GAPS)
+def a_step_that_takes_twice_its_quarter_of_an_hour(folder: Path) -> Question:
+    slow = dict.fromkeys(range(1, 100), 900.0) | {40: 1800.0}
+    return recorded(folder, records(100, 200_000, slow))
+
+
+def flipped(count: int, step: int) -> list[bytes]:
+    """Return records of which that of a step is damaged."""
+    content = records(count, 7200)
+    damaged = bytearray(content[step + 1])
+    damaged[20] ^= 1
+    return [*content[: step + 1], bytes(damaged), *content[step + 2 :]]
+
+
+@situation(makes=["claim.file.lost"], never=but(GAPS, "lost"))
+def a_flipped_bit_among_few_values(folder: Path) -> Question:
+    return recorded(folder, flipped(9, 4))
+
+
+@situation(makes=["claim.file.lost_steps"], never=but(GAPS, "lost_steps"))
+def a_flipped_bit_among_regular_steps(folder: Path) -> Question:
+    return recorded(folder, flipped(100, 40))
+
+
+@situation(never=GAPS)
+def a_step_that_was_left_out_of_a_whole_file(folder: Path) -> Question:
+    content = records(100, 7200)
+    return recorded(folder, [*content[:41], *content[42:]])
 
 
 @situation(makes=["claim.file.damaged"], never=but(FILE, "damaged"))

@@ -810,6 +810,26 @@ def no_settings(folder: Path) -> Question:
     return settings({}, {})
 
 
+def timed(axis: str, *times: float) -> Question:
+    curves = [{"label": "a", "curve": {"wall": [1, 2, 3]}}, {"label": "b", "curve": {"wall": times}}]
+    return Question(script=("views/scalar/curve.js", "timeClaims", [curves, axis]))
+
+
+@situation(makes=["claim.scalar.time_back"])
+def a_curve_over_relative_times_that_go_back(folder: Path) -> Question:
+    return timed("relative", 5, 6, 2, 3)
+
+
+@situation(never=["claim.scalar.time_back"])
+def the_same_curve_over_steps(folder: Path) -> Question:
+    return timed("step", 5, 6, 2, 3)
+
+
+@situation(never=["claim.scalar.time_back"])
+def a_curve_over_times_with_two_points_at_once(folder: Path) -> Question:
+    return timed("wall", 5, 6, 6, 30_000)
+
+
 COLUMNS = ["claim.lineage.same_columns", "claim.lineage.no_columns"]
 
 

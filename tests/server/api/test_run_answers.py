@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mindinsight.server.api import run_answers
-from mindinsight.server.api.run_answers import FRESH, Listing, Marks, hyper_of, metrics_of
+from mindinsight.server.api.run_answers import FRESH, Listing, Marks, hyper_of, metrics_of, run_divergence
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.workspace.notes import Note
+from tests.server.plugins.answers.curves import COURSE
+from tests.server.plugins.answers.curves import run as curves_of
 
 PLAIN = {"Accept-Encoding": "identity"}
 
@@ -130,3 +133,15 @@ def test_a_list_of_tags_leaves_the_event_loop(samples: Any, monkeypatch: pytest.
 
     monkeypatch.setattr(run_answers, "_json", outside)
     assert samples("lenet").get("/v2/tags").json()["tags"]
+
+
+def test_a_loss_that_ends_in_nan_is_named_once_everything_was_read() -> None:
+    def losing(*last: float) -> Run:
+        loss = COURSE.copy()
+        loss[-len(last) :] = last
+        return curves_of("a", {"loss": loss, "norm": np.full(len(COURSE), np.nan)})
+
+    assert [claim.key for claim in run_divergence(losing(*[np.nan] * 3))] == ["claim.run.diverged"]
+    assert [claim.key for claim in run_divergence(losing(np.nan))] == ["claim.run.broken_end"]
+    assert run_divergence(losing(*[np.nan] * 3, 2)) == []
+    assert run_divergence(replace(losing(*[np.nan] * 3), read=3, total=9)) == []

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
+from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows, step_gaps
 from mindinsight.server.types import Doubles
 
 
@@ -73,3 +73,13 @@ def test_non_finite_values_come_as_ranges() -> None:
     ranges = non_finite_ranges(np.arange(10, 17), values)
     assert ranges == [("nan", 11, 12, 2), ("inf", 13, 13, 1), ("-inf", 15, 15, 1), ("nan", 16, 16, 1)]
     assert non_finite_ranges(np.arange(3), np.zeros(3)) == []
+
+
+def test_a_gap_is_far_wider_than_the_intervals_around_it() -> None:
+    regular = np.arange(200)
+    assert step_gaps(np.concatenate([regular, regular + 600])) == [(199, 600)]
+    assert step_gaps(np.concatenate([regular, regular + 215])) == []
+    assert step_gaps(np.concatenate([regular, 200 + 100 * regular])) == []  # recorded less often from 200 on
+    assert step_gaps((1.3 ** np.arange(60)).astype(np.int64) + np.arange(60)) == []  # less and less often
+    assert step_gaps(np.array([*range(8), 900, 901])) == []  # too few after it to tell
+    assert step_gaps(np.concatenate([regular + 1000 * n for n in range(90)]))[-1] == (88_199, 89_000)

@@ -146,7 +146,7 @@ def test_what_was_damaged_or_recorded_again_is_said(tmp_path: Path) -> None:
     newest = max((tmp_path / "run").glob("*.summary.*"))
     newest.write_bytes(newest.read_bytes()[:-5])
     page, _ = report(tmp_path, "./run")
-    assert "values of loss no longer count" in page.text
+    assert "5 values of loss at steps 5 to 9 no longer count" in page.text
     assert newest.name in page.text
 
 

@@ -43,7 +43,7 @@ def search_checkpoints(
     run: str, folder: Path, others: Collection[str], executor: Executor | None = None
 ) -> CheckpointSearch:
     """Search the checkpoints in the folder of a run. `others` are the ids of runs and dumps, left out."""
-    known = dict(_files(run, folder, others, _DEPTH))
+    known = checkpoint_files(run, folder, others)
     claims: list[Claim] = []
     left = count = size = 0
     first = ""
@@ -62,6 +62,11 @@ def search_checkpoints(
     if left:
         claims.append(Claim("claim.explain.checkpoints_left", "note", {"n": left}))
     return CheckpointSearch(tuple(claims), count, first)
+
+
+def checkpoint_files(run: str, folder: Path, others: Collection[str]) -> dict[str, Path]:
+    """Return the paths of the checkpoints in the folder of a run by id, without those in `others`."""
+    return dict(_files(run, folder, others, _DEPTH))
 
 
 def _files(folder_id: str, folder: Path, others: Collection[str], depth: int) -> Iterator[tuple[str, Path]]:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -14,8 +15,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
+from mindinsight.server.errors import Gone
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.forks import PARENT
 from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, has_events, last_step, torn_since
@@ -169,11 +173,27 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": exact_as_text(hyper_of(run.lineage)),
         "metrics": exact_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
+        "divergence": [claim.as_json() for claim in run_divergence(run)],
         **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},
         "name": note.name or run.name,
         "directory": run.name,
         "chosen": note.colour,
     }
+
+
+def run_divergence(run: Run) -> list[Claim]:
+    """Return the claim that a loss of a run is non-finite to its end, or an empty list.
+
+    Empty until all files have been read, and if a file was removed or shortened.
+    """
+    if run.read < run.total:
+        return []
+    try:
+        every = ((tag, run.scalars[tag]) for tag in divergence_tags(run.scalars))
+        lines = {tag: series.line() for tag, series in every if not isfinite(series.last_value)}
+    except Gone:
+        return []
+    return divergence_claims({tag: (line.steps, line.values) for tag, line in lines.items()})
 
 
 MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default

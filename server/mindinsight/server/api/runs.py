@@ -1,23 +1,26 @@
 """Routes of runs: the list, files, tags, notes, metadata, and the columns of the run table."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
-from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of
+from mindinsight.server.api.checkpoint_faults import checkpoint_files
+from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of, run_divergence
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
+from mindinsight.server.debug.checkpoint_weights import find_series
 from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.forks import fork_claims
-from mindinsight.server.store.run import file_claims, pipeline_claim, run_claims, torn_files
+from mindinsight.server.store.mounts import disk_path
+from mindinsight.server.store.recording_gaps import recording_claims
+from mindinsight.server.store.run import Run, file_claims, pipeline_claim, run_claims, torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.json_store import storing
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NAME, MAX_NOTE
@@ -108,18 +111,14 @@ def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, An
 def facts(run: str, service: CurrentService) -> dict[str, Any]:
     """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
 
-    `claims`, `divergence` and `fork` are lists of claims: about the number of operations of the pipeline,
-    about a loss that is non-finite to its end, and about the run that this run continues. `divergence` is
-    empty until all files have been read.
+    `claims`, `divergence`, `recording` and `fork` are lists of claims: about the number of operations of the
+    pipeline, about a loss that is non-finite to its end, about gaps of the recording, and about the run that
+    this run continues. `divergence` is empty until all files have been read. `checkpoints` are the checkpoint
+    files in the folder of the run: their number, the steps in their names, and the newest one.
     """
     snapshot = service.store.snapshot()
     record = snapshot.run(run)
     lineage = record.lineage
-    judged = divergence_tags(record.scalars) if record.read >= record.total else []
-    lines = {
-        tag: record.scalars[tag].line() for tag in judged if not isfinite(record.scalars[tag].last_value)
-    }
-    curves = {tag: (line.steps, line.values) for tag, line in lines.items()}
     return {
         "run": run,
         "hyper": exact_as_text(hyper_of(lineage)),
@@ -127,7 +126,26 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
         "dataset": lineage.dataset_graph if lineage else None,
         "claims": [pipeline_claim(record).as_json()],
         "fork": [claim.as_json() for claim in fork_claims(record, snapshot.runs)],
-        "divergence": [claim.as_json() for claim in divergence_claims(curves)],
+        "divergence": [claim.as_json() for claim in run_divergence(record)],
+        "recording": [claim.as_json() for claim in recording_claims(record)],
+        "checkpoints": _checkpoints(service, record, snapshot.runs),
+    }
+
+
+def _checkpoints(service: Service, record: Run, runs: Mapping[str, Run]) -> dict[str, Any]:
+    others = {*runs, *(dump for run in runs.values() for dump in run.dumps)}
+    try:
+        path = disk_path(service.settings.summary_base_dir, record.id)
+        series = find_series(checkpoint_files(record.id, path, others))
+    except (KeyError, OSError):
+        series = []  # the folder was removed
+    saved = [checkpoint for member in series for checkpoint in member.checkpoints]
+    steps = [checkpoint.step for checkpoint in saved if checkpoint.step is not None]
+    return {
+        "count": len(saved),
+        "first_step": min(steps, default=None),
+        "last_step": max(steps, default=None),
+        "file": saved[-1].id if saved else None,
     }
 
 

@@ -15,7 +15,8 @@ from mindinsight.server.api.run_answers import hyper_of, metrics_of
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
-from mindinsight.server.store.run import Run, file_claims, last_step, overwritten_claims, state_of, torn_files
+from mindinsight.server.store.recording_gaps import recording_claims
+from mindinsight.server.store.run import Run, file_claims, last_step, state_of, torn_files
 from mindinsight.server.store.store import Store
 
 Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raises ApiError
@@ -59,7 +60,7 @@ class Tools:
         torn = {file.name for file in torn_files(record, now)}
         lines = [_run_line(record, now)]
         claims = [claim for file in record.files for claim in file_claims(file, file.name in torn)]
-        lines += [claim.as_json()["text"] for claim in (*claims, *overwritten_claims(record))]
+        lines += [claim.as_json()["text"] for claim in (*claims, *recording_claims(record))]
         for kind in ("scalar", "system", *record.references):
             names = sorted(record.tags(kind))
             lines += [f"{kind}, {len(names)} tags: {', '.join(names[:100])}"] if names else []

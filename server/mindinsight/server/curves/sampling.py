@@ -6,10 +6,17 @@ numbers, so that gaps and a logarithmic axis keep their shape. If x decreases, a
 hold equally many rows, and the rows of the extremes of x are added. Equal requests return equal rows.
 """
 
+from typing import Final
+
 import numpy as np
 
 from mindinsight.server.curves.overflow_safe import even_edges
 from mindinsight.server.types import Doubles, Floats, Ints
+
+_GAP: Final = 20  # times the usual interval of steps before and after a gap, whichever is wider
+_AROUND: Final = 20  # intervals on either side that tell what is usual
+_FEWEST: Final = 5  # of these
+_MOST: Final = 100  # wide intervals; with more, wide ones are usual
 
 
 def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -> Ints:
@@ -92,3 +99,23 @@ def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, 
         (names[float(signs[start])], int(steps[bad[start]]), int(steps[bad[stop - 1]]), int(stop - start))
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
     ]
+
+
+def step_gaps(steps: Ints) -> list[tuple[int, int]]:
+    """Return the steps around each gap, an interval that is far wider than those before and after it.
+
+    Where the interval of a recording changes, or becomes wider little by little, there is no gap.
+    """
+    passed = np.diff(steps)
+    if len(passed) <= 2 * _FEWEST:
+        return []
+    wide = np.flatnonzero(passed >= _GAP * np.median(passed))
+    wide = wide[(wide >= _FEWEST) & (wide < len(passed) - _FEWEST)]
+    if len(wide) > _MOST:
+        return []
+    gaps = []
+    for row in wide.tolist():
+        sides = passed[max(row - _AROUND, 0) : row], passed[row + 1 : row + 1 + _AROUND]
+        if passed[row] >= _GAP * max(float(np.median(side)) for side in sides):
+            gaps.append((int(steps[row]), int(steps[row + 1])))
+    return gaps

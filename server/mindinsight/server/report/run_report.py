@@ -28,14 +28,8 @@ from mindinsight.server.report.report_content import (
     number,
 )
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.run import (
-    Run,
-    file_claims,
-    last_step,
-    overwritten_claims,
-    state_of,
-    torn_files,
-)
+from mindinsight.server.store.recording_gaps import recording_claims
+from mindinsight.server.store.run import Run, file_claims, last_step, state_of, torn_files
 from mindinsight.server.store.series import ScalarSeries
 
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
@@ -226,7 +220,7 @@ def _unread(run: Run, now: float, t: Texts) -> list[str]:
         if kind not in _SHOWN and tags
     ]
     lines += [t("report.other_kinds", kinds=", ".join(kinds))] if kinds else []
-    return lines + [t.claim(claim) for claim in overwritten_claims(run)]
+    return lines + [t.claim(claim) for claim in recording_claims(run)]
 
 
 def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:

@@ -258,13 +258,17 @@ def run_claims(run: Run, now: float) -> list[Claim]:
 
 
 def overwritten_claims(run: Run) -> list[Claim]:
-    """Return the claim that steps were recorded again, as after a restart, or an empty list."""
-    lost = {tag: series.count - len(series.line().steps) for tag, series in run.scalars.items()}
-    tags = sorted(tag for tag, count in lost.items() if count)
-    if not tags:
+    """Return the claim that the recording went back to earlier steps, as after a restart, or an empty list.
+
+    A step that was recorded twice in succession is no restart.
+    """
+    intervals = {tag: lines for tag, series in run.scalars.items() if (lines := series.overwritten())}
+    if not intervals:
         return []
-    facts = {"n": sum(lost.values()), "tags": few(tags, 3)}
-    return [Claim("claim.file.overwritten", "note", facts)]
+    every = [line.steps for lines in intervals.values() for line in lines]
+    facts = {"n": sum(map(len, every)), "tags": few(sorted(intervals), 3)}
+    ends = {"first": int(min(steps[0] for steps in every)), "last": int(max(steps[-1] for steps in every))}
+    return [Claim("claim.file.overwritten", "note", {**facts, **ends})]
 
 
 def pipeline_claim(run: Run) -> Claim:

@@ -16,7 +16,7 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.bands import Cells, cells, median
 from mindinsight.server.curves.curve_statistics import at_steps
 from mindinsight.server.curves.overflow_safe import subtract
-from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
+from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows, step_gaps
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.responses import COLUMNS, encoded, encoded_answers, encoded_response
@@ -90,6 +90,7 @@ def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dic
         "overwritten_points": sum(len(interval.steps) for interval in intervals),
         "last": [int(line.steps[-1]), float(line.walls[-1]), non_finite_as_text(float(line.values[-1]))],
         "non_finite": non_finite_ranges(line.steps, line.values),
+        "gaps": step_gaps(line.steps),
         **drawn_line(run, line, view, start),
     }
     if overwritten:

@@ -93,12 +93,13 @@ class Tails(Smoothed):
 async def series(state: State, headers: Headers, query: Curves) -> Response:
     """Return every run's curve of one tag: the extremes per pixel, both ends, and all non-finite values.
 
-    `count` is the number of points recorded, `points` the number on the line, of which the columns hold those
-    to draw. Of a run that continues others `inherited` are their curves up to the fork, over steps alone.
-    With `overwritten`, intervals that a restart recorded again are separate lines. Runs without the
-    tag are omitted. The ranks of a job in `fold` are one curve: their median, with the range over all of them
-    as `low` and `high`, and the number of `ranks`. With `also` there are `answers`, one for each tag. In
-    columns each answer is an array of bytes that holds such a response.
+    `count` is the number of points recorded, `points` the number on the line, of which the columns hold
+    those to draw, and `gaps` the steps around intervals that are far wider than usual. Of a run that
+    continues others `inherited` are their curves up to the fork, over steps alone. With `overwritten`,
+    intervals that a restart recorded again are separate lines. Runs without the tag are omitted. The
+    ranks of a job in `fold` are one curve: their median, with the range over all of them as `low` and
+    `high`, and the number of `ranks`. With `also` there are `answers`, one for each tag. In columns each
+    answer is an array of bytes that holds such a response.
     """
     wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
     return await chart_columns.series_answer(state.service, wanted, headers.get("accept", ""), query.also)

@@ -17,6 +17,11 @@ export function ofNewestJobs(runs, count) {
   return runs.filter((run) => newest.has(run.job));
 }
 
+/** Return whether a run recorded data of its own, unlike a directory of dumps. @param {Run} run */
+export function hasRecords(run) {
+  return run.events || Object.keys(run.kinds).length > 0;
+}
+
 /**
  * Return the visible jobs that have more than one rank.
  * @param {import("./types.js").App} app

@@ -7,7 +7,7 @@ import { tell } from "./dom.js";
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES, giveColours } from "./colours.js";
-import { countJobs, foldedJobs, lowestRank, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
+import { countJobs, foldedJobs, hasRecords, lowestRank, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
 import { idOf, parseChoice, writeChoice } from "./names.js";
 import { Following } from "./run_list.js";
 
@@ -125,7 +125,7 @@ export class Selection {
     const id = this.#url.get("run");
     if (id !== null) return this.run(idOf(id));
     const runs = [...this.runs(), ...this.all()];
-    return runs.find((run) => run.events || Object.keys(run.kinds).length) ?? runs[0];
+    return runs.find(hasRecords) ?? runs[0];
   }
 
   /** Put the first rank into the address for a job that it names as a run. */
@@ -271,7 +271,7 @@ export class Selection {
     this.reread();
     const choice = this.#choice;
     if (since === null || !choice || choice.inverted) return;
-    const later = this.all().filter((run) => run.created > since);
+    const later = this.all().filter((run) => run.created > since && hasRecords(run));
     const newer = ofNewestJobs(later, NEWEST).map((run) => run.id);
     if (newer.length) this.toggleMany(newer, true);
     else if (![...choice.ids].some((id) => this.run(id))) this.reset();
@@ -332,7 +332,7 @@ export class Selection {
     if (choice) return new Set(runs.map((run) => run.id).filter((id) => !choice.ids.has(id)));
     // A hidden run is among the newest: no other is charted in its place.
     const newest = ofNewestJobs(
-      this.list().runs.filter((run) => !run.archived),
+      this.list().runs.filter((run) => !run.archived && hasRecords(run)),
       NEWEST,
     ).filter((run) => !run.hidden);
     return new Set((newest.length ? newest : ofNewestJobs(runs, NEWEST)).map((run) => run.id));
@@ -357,7 +357,7 @@ export class Selection {
   #tell(reason) {
     this.#shown = this.#folded = this.#dashes = null;
     const entries = this.entries();
-    const plain = entries.filter((run) => !run.chosen);
+    const plain = entries.filter((run) => !run.chosen && hasRecords(run));
     if (giveColours(plain, this.#given)) this.#url.keepColours([...this.#given]);
     this.colouring.follow(this.runs());
     tell(this.#callbacks, reason);

@@ -87,6 +87,7 @@
  * @property {boolean} lineage
  * @property {boolean} pipeline whether the graph of a data pipeline was recorded
  * @property {string[]} dumps
+ * @property {import("./claims.js").Claim[]} divergence that a loss is non-finite to its end, or []
  * @property {boolean} hidden
  * @property {boolean} archived
  * @property {string} directory its name on disk, which `name` is without a name that a person gave

@@ -13,6 +13,7 @@ import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
 import { programPanel } from "./overview/program.js";
 import { ranksPanel } from "./overview/ranks.js";
+import { recordingPanel } from "./overview/recording.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
 import { annotateDialog } from "../components/runs/annotate.js";
@@ -80,6 +81,7 @@ class Overview {
     factsPanel(app, this.facts, run);
     this.divergence = h("div", { class: "row wrap overview-divergence", hidden: true });
     this.ranks = h("div", { class: "row wrap overview-ranks", hidden: true });
+    this.recording = h("div", { class: "overview-recording", hidden: true });
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
     this.program = h("section", { class: "panel overview-program", hidden: true });
@@ -90,6 +92,7 @@ class Overview {
       this.divergence,
       this.ranks,
       this.facts,
+      this.recording,
       h(
         "div",
         { class: "tiles" },
@@ -202,7 +205,7 @@ class Overview {
   async refresh() {
     const run = this.app.selection.run(this.id);
     if (!run || !this.facts || !this.divergence || !this.ranks || !this.files) return;
-    if (!this.other || !this.program) return;
+    if (!this.recording || !this.other || !this.program) return;
     this.drawnExtent = extent(run);
     this.drawAbsent(run);
     factsPanel(this.app, this.facts, run);
@@ -210,6 +213,7 @@ class Overview {
       ...this.tiles.map((tile) => tile.refresh(run)),
       divergencePanel(this.app, this.divergence, run),
       ranksPanel(this.app, this.ranks, run),
+      recordingPanel(this.app, this.recording, run),
       filesPanel(this.app, this.files, run),
       otherPanel(this.app, this.other, run),
       programPanel(this.app, this.program, run),

@@ -2,6 +2,7 @@
 
 import { NON_FINITE_BADGE } from "../hatching.js";
 import { viewIcon } from "../icons.js";
+import { claimText } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
@@ -307,8 +308,8 @@ export function stateWords({ t }) {
 }
 
 /**
- * Create the marks of a run's state: its word or the progress of reading, and a badge, or null, for an
- * incomplete record.
+ * Create the marks of a run's state: its word or the progress of reading, and badges, or null, for a loss
+ * that ends in NaN or infinity and for an incomplete record.
  * @param {App} app
  * @param {Run} run
  * @param {number} now
@@ -321,8 +322,10 @@ export function stateMark(app, run, now) {
     state === "reading"
       ? `${Math.floor((100 * run.read) / run.total)} %`
       : app.t(`runs.state.${state}`, { n: minutes });
+  const broken = run.divergence.map((claim) => claimText(app, claim)).join(" ");
   return [
     h("span", { class: `state ${state}`, title: why }, text),
+    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, app.t("runs.non_finite")) : null,
     isTorn(run, now)
       ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
       : null,

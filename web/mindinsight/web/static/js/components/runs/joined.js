@@ -6,6 +6,7 @@
 
 const DECORATION = new Set(["train", "training", "auto", "scalar", "scalars"]);
 const MARK = "~";
+const NEARLY = 0.9; // share of the runs: with fewer, a column of the evaluation would be empty for many
 
 /**
  * Return the name of a scalar without prefixes and suffixes of recorders: "train/loss", "loss/auto" and
@@ -44,17 +45,19 @@ export function joinTags(rows) {
 
 /**
  * Sort groups by the number of rows that have them; among the most common, losses come first, then
- * accuracies, and those of an evaluation before others.
+ * accuracies, and those of an evaluation before others if nearly all runs have them.
  * @param {Joined[]} joined
  */
 export function byCoverage(joined) {
   const most = Math.max(0, ...joined.map(({ count }) => count));
   const covers = (/** @type {Joined} */ { count }) => Number(count * 2 >= most);
+  const evaluates = (/** @type {Joined} */ { name, count }) =>
+    Number(isOfEvaluation(name) && count >= NEARLY * most);
   return [...joined].sort(
     (a, b) =>
       covers(b) - covers(a) ||
       interest(b.name) - interest(a.name) ||
-      Number(isOfEvaluation(b.name)) - Number(isOfEvaluation(a.name)) ||
+      evaluates(b) - evaluates(a) ||
       b.count - a.count ||
       a.name.length - b.name.length ||
       a.name.localeCompare(b.name, undefined, { numeric: true }),

@@ -185,6 +185,7 @@ export function directoryOf(app, run) {
 /** @type {Record<string, (run: Run, now: number) => unknown>} */
 const FACTS = {
   state: stateOf,
+  nan: (run) => run.divergence.length > 0,
   step: lastStep,
   size: (run) => run.size,
   rank: (run) => run.rank,

@@ -56,7 +56,7 @@ export function banners(app, list) {
       .map((error) =>
         h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path })),
       ),
-    damageBanner(app, selection.all()),
+    damageBanner(app, selection.all(), list.now),
   ];
 }
 

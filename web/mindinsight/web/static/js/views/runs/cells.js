@@ -93,7 +93,7 @@ export function jobRow(app, row, columns, now, { open, toggle, health, start, bo
     "tr",
     { "data-key": row.job, class: "job" },
     jobCell(app, row, open, toggle, health, start, box),
-    h("td"),
+    h("td", { class: "actions" }),
     columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
     h("td", { class: "rest" }),
   );

@@ -3,10 +3,11 @@
 import { button } from "../../components/button.js";
 import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
+import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { sharedPath } from "../../core/names.js";
-import { reaches, smoothedValues, xColumn } from "./curve.js";
+import { reaches, smoothedValues, timeClaims, xColumn } from "./curve.js";
 import { namedLines } from "./highlight.js";
 import { closest } from "./nearest.js";
 import { ticksFor } from "./ticks.js";
@@ -137,7 +138,10 @@ export function footOf(page, lines, key, loaded) {
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
     clippedButtons(page, lines, key),
     notFiniteButton(page, lines),
-    unrankedBadge(app, lines),
+    unrankedLink(page, lines),
+    timeClaims(lines, page.options().x).map((claim) =>
+      h("span", { class: "badge warn ellipsis", "data-claim": claim.key }, claimText(app, claim)),
+    ),
   ];
 }
 
@@ -173,15 +177,23 @@ export function isUnranked(end) {
 }
 
 /**
- * Create the badge that counts the runs that are not ranked because they end in NaN or infinity, or return
- * null.
- * @param {import("../../core/types.js").App} app
+ * Create the link to the runs that are not ranked because they end in NaN or infinity, with their names, or
+ * return null.
+ * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  */
-function unrankedBadge({ t }, lines) {
-  const n = lines.filter(({ curve }) => isUnranked(curve.value.at(-1))).length;
-  if (!n || !lines.some(({ role }) => role)) return null;
-  return h("span", { class: "badge warn", title: t("scalar.unranked.how") }, t("scalar.unranked", { n }));
+function unrankedLink({ app: { t, selection }, kind }, lines) {
+  const broken = lines.filter(({ curve }) => isUnranked(curve.value.at(-1)));
+  if (!broken.length || !lines.some(({ role }) => role)) return null;
+  const start = sharedPath(lines.map(({ label }) => label));
+  const names = broken.slice(0, NAMED).map(({ label }) => (start && "…") + label.slice(start.length));
+  const few = [...names, ...(broken.length > NAMED ? ["…"] : [])].join(", ");
+  const href = selection.linkOnly(
+    kind,
+    broken.map(({ curve }) => curve.run),
+  );
+  const text = `${t("scalar.unranked", { n: broken.length })}: ${few}`;
+  return h("a", { class: "badge warn ellipsis", href, title: t("scalar.unranked.how") }, text);
 }
 
 /**

@@ -1,7 +1,10 @@
 // Curve as the server sends it, and the positions of its points on the x axis.
 
+import { madeClaim } from "../../core/claims.js";
 import { DASHES } from "../../core/colours.js";
 import { tagText } from "./options.js";
+
+const NAMED = 3; // runs in a sentence
 
 /**
  * @typedef {Object} Curve
@@ -16,6 +19,7 @@ import { tagText } from "./options.js";
  * @property {number} overwritten_points
  * @property {[number, number, number | string]} last step, wall, value
  * @property {[string, number, number, number][]} non_finite kind, first step, last step, how many
+ * @property {[number, number][]} [gaps] the steps around intervals that are far wider than usual
  * @property {Float64Array} step
  * @property {Float64Array} wall
  * @property {Float32Array | Float64Array} value
@@ -46,6 +50,32 @@ export function xColumn(curve, axis) {
   if (axis === "step") return curve.step;
   if (axis === "wall") return Float64Array.from(curve.wall, (seconds) => seconds * 1000);
   return curve.x ?? new Float64Array();
+}
+
+/**
+ * Return the rows after which a curve has a gap.
+ * @param {Pick<Curve, "step" | "gaps">} curve
+ * @returns {number[]}
+ */
+export function gapRows({ step, gaps = [] }) {
+  return gaps
+    .map(([from]) => step.findLastIndex((at) => at <= from))
+    .filter((row, i) => row >= 0 && step[row + 1] >= gaps[i][1]);
+}
+
+/**
+ * Return the claim that times of curves go back, on an axis of times, where the curves do so, too.
+ * @param {{label: string, curve: Pick<Curve, "wall">}[]} lines
+ * @param {string} axis
+ */
+export function timeClaims(lines, axis) {
+  if (axis !== "wall" && axis !== "relative") return [];
+  const back = lines.filter(({ curve: { wall } }) => wall.some((at, i) => at < wall[i - 1]));
+  const names = back.slice(0, NAMED).map(({ label }) => label);
+  const more = back.length > NAMED ? ["…"] : [];
+  return back.length
+    ? [madeClaim("claim.scalar.time_back", "found", { n: back.length, names: [...names, ...more] })]
+    : [];
 }
 
 /** Return the values that the server smoothed, or else the recorded ones. @param {Curve} curve */

@@ -6,6 +6,7 @@ import { h, replace } from "../../core/dom.js";
 import { middleCut } from "../../core/names.js";
 import { bestEnd } from "../../components/runs/values.js";
 import { tellingTags } from "./telling.js";
+import { ticksFor } from "./ticks.js";
 
 const DOT = 7; // px
 const SHOWN = 6; // scalars
@@ -119,12 +120,13 @@ function numbers(app, tag, steps, values) {
  * @param {ArrayLike<number>} steps
  * @param {ArrayLike<number>} values
  */
-function figure(app, run, steps, values) {
+export function figure(app, run, steps, values) {
   const layout = app.theme.plotly();
   const colour = app.selection.colour(run);
   const size = dots(values);
   // Room for dots would hold the line off the edges.
   const mode = size.some(Boolean) ? "lines+markers" : "lines";
+  const yaxis = app.theme.axis(ticksFor("linear", [values]) ?? {}); // a small constant would look like 0
   return {
     data: [
       {
@@ -137,7 +139,7 @@ function figure(app, run, steps, values) {
         hovertemplate: "%{x}: %{y}<extra></extra>",
       },
     ],
-    layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
+    layout: { ...layout, yaxis, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
   };
 }
 

@@ -1,6 +1,7 @@
-// Ticks of an axis of wall time, in the preferred time zone, which the first tick names.
+// Ticks of an axis of wall time, in the preferred time zone, which the first tick names, or of relative time.
 
 import { plotTime, zoneName } from "../../core/format.js";
+import { ticksWithin, tickText } from "./ticks.js";
 
 const INTERVALS = 4; // at most: a label with seconds is 50 pixels wide, a narrow card 300
 const DAY = 86_400;
@@ -34,4 +35,28 @@ export function timeTicks(ends) {
     return clock.slice(0, step < 60 ? 8 : 5) + below;
   });
   return { tickvals: times.map((unix) => unix * 1000), ticktext };
+}
+
+const FEWEST = 5; // seconds, below which decimal fractions are round
+const UNITS = /** @type {[string, number][]} */ ([
+  ["d", DAY],
+  ["h", 3600],
+  ["min", 60],
+]);
+
+/**
+ * Return ticks at round relative times, each with its unit.
+ * @param {[number, number]} ends in seconds
+ */
+export function durationTicks([low, high]) {
+  const step = STEPS.find((seconds) => (high - low) / seconds <= INTERVALS + 1);
+  const [unit, seconds] = UNITS.find(([, size]) => step && step % size === 0) ?? ["s", 1];
+  const tickvals =
+    step && high - low >= FEWEST
+      ? Array.from(
+          { length: Math.floor(high / step) - Math.ceil(low / step) + 1 },
+          (_, i) => (Math.ceil(low / step) + i) * step,
+        )
+      : ticksWithin("linear", [low, high]).tickvals;
+  return { tickvals, ticktext: tickvals.map((at) => `${tickText(at / seconds)} ${unit}`) };
 }

@@ -2,7 +2,7 @@
 // values, and values outside the axis.
 
 import { faint } from "./band.js";
-import { xColumn, smoothedValues } from "./curve.js";
+import { gapRows, xColumn, smoothedValues } from "./curve.js";
 
 /** @typedef {import("./curve.js").Curve} Curve */
 /** @typedef {import("./curve.js").Line} Line */
@@ -44,10 +44,15 @@ export function tracesOf(pen, whole) {
     const y = yValues(pen, stretch.smooth ?? stretch.value);
     traces.push({ ...stroke(line, 1.4, 0.45), x: xValues(pen, stretch), y });
   }
-  if (curve.smooth && !pen.many) traces.push({ ...stroke(line, 1, 0.22), x, y: yValues(pen, curve.value) });
+  const rows = gapRows(curve);
+  const parted = split(x, rows);
+  if (curve.smooth && !pen.many) {
+    traces.push({ ...stroke(line, 1, 0.22), x: parted, y: split(yValues(pen, curve.value), rows) });
+  }
   const y = yValues(pen, smoothedValues(curve));
-  traces.push({ ...(quiet ? stroke(line, 1, QUIET) : stroke(line, 1.8, 1)), x, y });
-  const marks = [lonely(x, y, line), nonFinite(x, curve, line), outside(pen, x, curve, line)];
+  traces.push({ ...(quiet ? stroke(line, 1, QUIET) : stroke(line, 1.8, 1)), x: parted, y: split(y, rows) });
+  if (rows.length) traces.push(bridges(x, y, rows, line));
+  const marks = [lonely(x, y, line), nonFinite(pen, x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
 }
 
@@ -69,6 +74,38 @@ function rangeOf(pen, line, x) {
     y: [...rows.map((i) => high[i]), ...back.map((i) => low[i])],
     fill: "toself",
     fillcolor: faint(line.colour, 0.16),
+  };
+}
+
+/**
+ * Return a column with NaN after some rows, where a line is to be parted.
+ * @param {ArrayLike<number>} column
+ * @param {number[]} rows ascending
+ */
+function split(column, rows) {
+  if (!rows.length) return column;
+  const ends = [...rows.map((row) => row + 1), column.length];
+  return Float64Array.from(
+    ends.flatMap((end, i) => [...Array.from(column).slice(ends[i - 1] ?? 0, end), NaN]),
+  );
+}
+
+/**
+ * Return dotted lines over the gaps of a curve, in which nothing was recorded.
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} y
+ * @param {number[]} rows after which there is a gap
+ * @param {Line} line
+ * @returns {Trace}
+ */
+function bridges(x, y, rows, line) {
+  const ends = (/** @type {ArrayLike<number>} */ column) =>
+    rows.flatMap((row) => [column[row], column[row + 1], NaN]);
+  return {
+    ...stroke(line, 1, line.quiet ? QUIET : 0.7),
+    x: ends(x),
+    y: ends(y),
+    line: { color: line.colour, width: 1.2, dash: "dot" },
   };
 }
 
@@ -118,25 +155,40 @@ function lonely(x, y, line) {
 }
 
 /**
- * Return markers for NaN and infinities at the bottom and top of the chart, or null if there are none.
+ * Return red marks for NaN and infinities at the edges of the chart, −Inf at the lower one, or null if there
+ * are none: a symbol at the first of adjacent ones, and a line along the others.
+ * @param {Pen} pen
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
  * @param {Line} line
  */
-function nonFinite(x, curve, line) {
-  const at = [];
-  for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
-  if (!at.length) return null;
-  if (line.quiet) at.length = 1; // of many runs, marks at all steps would hide the curves
-  const signs = at.map((i) => curve.value[i]);
-  const symbol = signs.map((v) => (Number.isNaN(v) ? "x" : v > 0 ? "triangle-up" : "triangle-down"));
-  const height = signs.map((v) => (v === Infinity ? 0.97 : 0.03));
+function nonFinite({ app }, x, curve, line) {
+  /** @type {{at: number, height: number, symbol: string, size: number}[]} */
+  const marks = [];
+  for (let i = 0; i < curve.value.length; i++) {
+    const value = curve.value[i];
+    if (Number.isFinite(value)) continue;
+    const first = !Object.is(value, curve.value[i - 1]);
+    if (first && marks.length) marks.push({ at: x[i], height: NaN, symbol: "x", size: 0 }); // parts the line
+    const symbol = Number.isNaN(value) ? "x" : value > 0 ? "triangle-up" : "triangle-down";
+    marks.push({ at: x[i], height: value === -Infinity ? 0 : 1, symbol, size: first ? 7 : 0 });
+    if (line.quiet) break; // of many runs, marks at all steps would hide the curves
+  }
+  if (!marks.length) return null;
+  const color = app.theme.colour("--bad");
   return {
     ...dots(
-      at.map((i) => x[i]),
-      height,
-      { symbol, size: 7, color: line.colour, line: { width: 0 } },
+      marks.map(({ at }) => at),
+      marks.map(({ height }) => height),
+      {
+        symbol: marks.map(({ symbol }) => symbol),
+        size: marks.map(({ size }) => size),
+        color,
+        line: { width: 0 },
+      },
     ),
+    mode: "lines+markers",
+    line: { color, width: 2 },
     yaxis: "y2",
   };
 }

@@ -4,7 +4,7 @@ import { calmRange } from "../../core/calm_range.js";
 import { smoothedValues, stretchesOf, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
 import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
-import { timeTicks } from "./time_ticks.js";
+import { durationTicks, timeTicks } from "./time_ticks.js";
 import { upright } from "./zoom.js";
 
 /** @typedef {import("./curve.js").Line} Line */
@@ -84,8 +84,9 @@ export function stepTicks(lines, { x, logX, zoom }) {
   if (logX === "symlog") return {};
   const zoomed = zoom && (logX === "linear" || zoom[0] > 0) ? zoom : null;
   const ends = zoomed ?? (logX === "linear" ? extent(logX, places) : null);
+  if (x === "relative" && logX === "linear" && ends) return durationTicks(ends);
   const ticks = ends ? ticksWithin(logX, ends) : ticksFor(logX, places);
   const between = (/** @type {number} */ value) => x === "step" && !Number.isInteger(value);
   const tickvals = [...new Set(ticks?.tickvals)].filter((value) => !between(value));
-  return { tickvals, ticktext: tickvals.map(tickText) };
+  return { tickvals, ticktext: tickvals.map((at) => tickText(at) + (x === "relative" ? " s" : "")) };
 }
