@@ -85,6 +85,26 @@ def fingerprint(result: TensorResult) -> Fingerprint | None:
     return None if result.measurement is None else (result.measurement.shape, result.measurement.statistics)
 
 
+def passes_on(output: TensorResult, received: TensorResult) -> bool | None:
+    """Return True if an input has the statistics of an output, False if they differ, None if unknown.
+
+    They cannot be compared if shape or element type differ, as of views and casts that the graph leaves out.
+    """
+    given, taken = output.measurement, received.measurement
+    if given is None or taken is None or given.shape != taken.shape:
+        return None
+    if (output.entry.dtype or given.dtype) != (received.entry.dtype or taken.dtype):
+        return None
+    if output.computed and received.computed:
+        return given.statistics == taken.statistics
+    names = ("minimum", "maximum", "mean")
+    pairs = [(getattr(given.statistics, name), getattr(taken.statistics, name)) for name in names]
+    scale = max((abs(number) for pair in pairs for number in pair if number is not None), default=0.0)
+    compared = [abs(a - b) <= _PRINTED * scale for a, b in pairs if a is not None and b is not None]
+    return all(compared) if compared else None
+
+
+_PRINTED: Final = 1e-3  # error of recorded statistics: six digits, or the precision of the tensor, bfloat16
 _SUMS: Final = frozenset(
     ["sum", "reducesum", "mean", "reducemean", "matmul", "mm", "bmm", "batchmatmul", "mv", "dot", "linear",
      "dense", "addmm", "baddbmm", "addmv", "conv1d", "conv2d", "conv3d", "convolution"]
