@@ -109,6 +109,21 @@ def an_output_of_zeros(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/Mul-op0": np.zeros(64, np.float32)})
 
 
+@situation(makes=["claim.check.none"], never=["claim.check.dead", "claim.check.more"], exit_code=0)
+def the_norm_of_a_bias_that_starts_with_zeros(folder: Path) -> Question:
+    names = "_foreach_norm", "linalg_vector_norm", "LpNorm"
+    zero = np.zeros((), np.float32)
+    return checked(folder, lambda step: {f"Default/{name}-op0": zero for name in names})
+
+
+@situation(makes=["claim.check.dead", "claim.check.more"], never=["claim.check.none"], exit_code=1)
+def outputs_of_normalizations_are_no_norms(folder: Path) -> Question:
+    zeros = np.zeros(64, np.float32)
+    return checked(
+        folder, lambda step: {f"Default/{name}-op0": zeros for name in ("LayerNorm", "group_norm")}
+    )
+
+
 @situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
 def a_test_that_finds_nothing(folder: Path) -> Question:
     """Is any value NaN, and which class is it: flags and indices are often all zero."""

@@ -1,7 +1,7 @@
 """Links between operators, by the graph and by equal tensors."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -23,9 +23,11 @@ from mindinsight.server.debug.operator_links import (
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
-from mindinsight.server.formats.dumps.dump_types import RecordedStatistics, TensorEntry
+from mindinsight.server.formats.dumps.dump_types import Operator, RecordedStatistics, TensorEntry
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
+
+SLOT: Final = ("0", 0, 0, 0, (2,), "float32", "", None)
 
 
 def test_the_graph_is_walked_in_both_directions(lenet: Any) -> None:
@@ -109,10 +111,18 @@ def test_nothing_is_known_without_a_graph(tmp_path: Path) -> None:
     assert flow.viewed(entry) == ""
 
 
+def test_views_of_norms_are_zero_as_their_tensors_are() -> None:
+    def operator(name: str, kind: str, *sources: str) -> Operator:
+        return Operator(name, name, kind, (), "", 0, 0, sources=sources)
+
+    listed = [operator("n", "_foreach_norm", "b"), operator("v", "view", "n"), operator("w", "view", "b")]
+    flow = ValueFlow(listed)
+    entries = {name: TensorEntry(0, 0, "", name, name, "view", "output", *SLOT) for name in "nvw"}
+    assert [name for name, entry in entries.items() if flow.follows_from_zeros(entry)] == ["n", "v"]
+
+
 def test_an_input_of_other_statistics_was_changed_on_its_way() -> None:
-    entry = TensorEntry(
-        0, 0, "", "Default/mul", "mul", "Mul", "output", "0", 0, 0, 0, (2,), "float32", "", None
-    )
+    entry = TensorEntry(0, 0, "", "Default/mul", "mul", "Mul", "output", *SLOT)
 
     def known(*values: float, dtype: str = "float32", printed: bool = False) -> TensorResult:
         array = np.array(values, dtype)

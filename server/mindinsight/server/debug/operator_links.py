@@ -155,6 +155,14 @@ def makes_zeros(operator_type: str) -> bool:
     return _plain(operator_type) in _ZEROS
 
 
+_NORMS: Final = frozenset(["norm", "vectornorm", "matrixnorm", "foreachnorm", "lpnorm"])
+
+
+def is_norm(operator_type: str) -> bool:
+    """Return True if an operator of this type returns norms, which are zero exactly if its input is."""
+    return _plain(operator_type).removeprefix("linalg") in _NORMS
+
+
 def is_product(operator_type: str) -> bool:
     """Return True if the results of an operator type are zero as soon as one of its factors is zero."""
     return _plain(operator_type) in _PRODUCTS
@@ -227,11 +235,15 @@ def module_of(scope: Iterable[str]) -> str:
 
 
 class ValueFlow:
-    """Views, and zeros that follow from constants, in the graph of one step. Empty without a graph."""
+    """Views, norms, and zeros that follow from constants, among the operators of one step.
+
+    Without a graph, only norms are known.
+    """
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
         self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
+        self._norms: set[tuple[str, str]] = set()  # operators that return norms, and views of these
         for operator in operators:  # in execution order, so that sources come first
             keys = {(operator.graph, name) for name in (operator.name, operator.recorded)}
             self._sources |= dict.fromkeys(keys, operator.sources)
@@ -239,6 +251,9 @@ class ValueFlow:
             enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
             if enough or makes_zeros(operator.type):
                 self._zeros |= keys
+            views = is_view(operator.type) and len(zeros) == 1
+            if is_norm(operator.type) or (views and (operator.graph, operator.sources[0]) in self._norms):
+                self._norms |= keys
 
     def viewed(self, entry: TensorEntry) -> str:
         """Return the operator or parameter whose values a view returns, or "" if it is unknown."""
@@ -248,6 +263,7 @@ class ValueFlow:
     def follows_from_zeros(self, entry: TensorEntry) -> bool:
         """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
 
-        The product of a weight and an initial state of zeros is an example.
+        The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
+        starts with zeros is none either: its input says as much.
         """
-        return (entry.graph, entry.recorded) in self._zeros
+        return (entry.graph, entry.recorded) in self._zeros | self._norms

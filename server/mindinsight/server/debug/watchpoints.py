@@ -277,7 +277,7 @@ def _ratio(verdict: Verdict) -> float | None:
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
-    """Return True if zeros are normal in a tensor: integers, flags, optimizer states and filled-in
+    """Return True if zeros are normal in a tensor: integers, flags, optimizer states, filled-in
     constants."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
     return discrete or is_constant(entry.type) or is_update(entry)
