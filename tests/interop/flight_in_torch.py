@@ -16,7 +16,7 @@ from torch import nn
 
 from mindinsight.proto import summary_pb2
 from mindinsight.proto.framing import decode_header
-from mindinsight.writer import FlightRecorder, TrainingFaultError
+from mindinsight.writer import DumpRecorder, FlightRecorder, TrainingFaultError
 from mindinsight.writer.recorders import fault_signs, flight_recorder
 
 
@@ -300,6 +300,23 @@ def check_a_budget_cuts_the_dump(folder):
     files = list((folder / "flight_dump").rglob("*.npy"))
     assert files and sum(np.load(file).nbytes for file in files) <= 2000
     assert "is incomplete: " in messages[0].text and "beyond 2000 bytes" in messages[0].text, messages[0].text
+
+
+def check_a_dump_of_the_same_steps_holds_no_measurements(folder):
+    """A dump recorder beside it records the same operators as alone."""
+
+    def recorded(path, directory):
+        settings = {"net_name": "Net", "iteration": "0|2", "saved_data": "statistic"}
+        with DumpRecorder(model := Net(), settings, path) as recorder:
+            flight = FlightRecorder(model, directory) if directory else None
+            for number in range(3):
+                step = lambda: model(torch.randn(4, 4)).sum().backward()  # noqa: E731
+                flight.step(step, number) if flight else step()
+                recorder.step()
+        tables = sorted(path.rglob("statistic.csv"))
+        return [line.split(",")[1] for table in tables for line in table.read_text().splitlines()]
+
+    assert recorded(folder / "both", folder / "flight") == recorded(folder / "alone", None) != []
 
 
 def main():

@@ -109,6 +109,21 @@ def an_output_of_zeros(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/Mul-op0": np.zeros(64, np.float32)})
 
 
+@situation(makes=["claim.check.none"], never=["claim.check.dead", "claim.check.more"], exit_code=0)
+def the_norm_of_a_bias_that_starts_with_zeros(folder: Path) -> Question:
+    names = "_foreach_norm", "linalg_vector_norm", "LpNorm"
+    zero = np.zeros((), np.float32)
+    return checked(folder, lambda step: {f"Default/{name}-op0": zero for name in names})
+
+
+@situation(makes=["claim.check.dead", "claim.check.more"], never=["claim.check.none"], exit_code=1)
+def outputs_of_normalizations_are_no_norms(folder: Path) -> Question:
+    zeros = np.zeros(64, np.float32)
+    return checked(
+        folder, lambda step: {f"Default/{name}-op0": zeros for name in ("LayerNorm", "group_norm")}
+    )
+
+
 @situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
 def a_test_that_finds_nothing(folder: Path) -> Question:
     """Is any value NaN, and which class is it: flags and indices are often all zero."""
@@ -181,6 +196,33 @@ def a_tanh_of_ones(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/Tanh-op0": np.ones(64, np.float32)})
 
 
+def of_saturation(folder: Path, share: float) -> Question:
+    values = np.linspace(-0.9, 0.9, 200, dtype=np.float32)
+    values[: int(200 * share)] = -1
+    return checked(folder, lambda step: {"Default/Tanh-op0": values})
+
+
+@situation(
+    makes=["claim.check.saturated", "claim.check.saturation_limit"],
+    never=except_for("saturated"),
+    exit_code=1,
+)
+def a_tanh_of_which_19_of_20_values_are_one(folder: Path) -> Question:
+    return of_saturation(folder, 0.95)
+
+
+@situation(
+    makes=["claim.check.none", "claim.check.saturation_limit"], never=["claim.check.saturated"], exit_code=0
+)
+def a_tanh_of_which_half_the_values_are_one(folder: Path) -> Question:
+    return of_saturation(folder, 0.5)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.saturated", "claim.check.saturation_limit"])
+def a_check_without_an_activation(folder: Path) -> Question:
+    return checked(folder, lambda step: {"Default/Add-op0": noise(step)})
+
+
 @situation(makes=["claim.check.none"], never=["claim.check.saturated"], exit_code=0)
 def a_tanh_near_one(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/Tanh-op0": np.full(64, 0.99, np.float32) + 0.001 * step})
@@ -194,6 +236,63 @@ def a_weight_that_does_not_change(folder: Path) -> Question:
 @situation(makes=["claim.check.none"], never=["claim.check.frozen", "claim.check.slow"], exit_code=0)
 def a_weight_seen_at_one_step_alone(folder: Path) -> Question:
     return checked(folder, parameters=lambda step: {"fc.weight": noise(0)}, steps=[0])
+
+
+def of_updates(folder: Path, gradient: Array | None, kind: str = "float16") -> Question:
+    """A weight of ones that an optimizer may have updated by the gradient, in the steps of a training."""
+    dump, name = Dump(folder / "dump"), "Default/optimizer-SGD/add_-op0"
+    graph = GraphBuilder("Net")
+    if gradient is not None:
+        with graph.scope("/Default/optimizer-SGD"):
+            weight = graph.parameter("fc.weight", (64,))
+            graph.node("add_", [weight, graph.parameter("inputs0", (64,))], shape=(64,), number=0)
+    dump.graph(graph)
+    weights = np.ones(64, kind)
+    for number in range(3):
+        step = dump.iteration(number)
+        step.output("Default/Add-op0", noise(number))
+        if gradient is not None:
+            step.input(name, weights, 0)
+            step.input(name, gradient, 1)
+            step.output(name, weights)
+        step.parameter("fc.weight", weights)
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.rounding"],
+    never=["claim.part.frozen.purpose", "claim.part.frozen.either"],
+    exit_code=1,
+)
+def updates_that_half_precision_loses(folder: Path) -> Question:
+    return of_updates(folder, np.full(64, 1e-4, np.float16))
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.either"],
+    never=["claim.part.frozen.purpose", "claim.part.frozen.rounding"],
+    exit_code=1,
+)
+def half_precision_and_a_gradient_of_zeros(folder: Path) -> Question:
+    return of_updates(folder, np.zeros(64, np.float16))
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.either"],
+    never=["claim.part.frozen.purpose", "claim.part.frozen.rounding"],
+    exit_code=1,
+)
+def half_precision_and_no_optimizer_in_the_dump(folder: Path) -> Question:
+    return of_updates(folder, None)
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.purpose"],
+    never=["claim.part.frozen.either", "claim.part.frozen.rounding"],
+    exit_code=1,
+)
+def single_precision_and_no_change(folder: Path) -> Question:
+    return of_updates(folder, None, "float32")
 
 
 @situation(makes=["claim.check.slow"], never=except_for("slow"), exit_code=1)

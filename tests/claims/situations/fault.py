@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastapi.testclient import TestClient
 
 from mindinsight.server.debug.fault import report_of, search_faults
 from mindinsight.server.debug.fault_explanation import explain
@@ -19,6 +20,7 @@ from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.flight import unpack
 from tests.server.debug.planting import spread_sync
+from tests.waiting import until
 
 Array = npt.NDArray[Any]
 Call = tuple[str, Sequence[Any], Any]  # name, inputs, output
@@ -994,6 +996,85 @@ def a_later_step_that_takes_another_branch(folder: Path) -> Question:
     explained = explain(opened, report_of(search_faults(opened)).faults[0])
     assert explained is not None and explained.claims[1].values["source"] == "Default/sub-op0"
     return ask(folder)
+
+
+def logarithm_of(folder: Path, output: Array | None, received: Array) -> None:
+    """Write a subtraction, if its output is given, and the logarithm that follows it in the graph."""
+    dump = Dump(folder / "dump", rank=0)
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        given = graph.parameter("inputs0", (2,))
+        graph.node("log", [graph.node("sub", [given], shape=(2,), number=0)], shape=(2,), number=0)
+    dump.graph(graph)
+    step = dump.iteration(0)
+    if output is not None:
+        step.output("Default/sub-op0", output)
+    step.input("Default/log-op0", received)
+    with np.errstate(invalid="ignore"):
+        step.output("Default/log-op0", np.log(received))
+
+
+def chain_of_the_logarithm(client: TestClient) -> Any:
+    """Return the chain that the page shows beside the fault, once all tensors are measured."""
+    place: dict[str, str | int] = {"dump": "./dump", "rank": 0, "step": 0}
+    (fault,) = client.get("v2/dump/fault", params=place).json()["faults"]
+    tensor = fault["tensors"][0]
+    request: dict[str, str | int] = {**place, "operator": tensor["recorded"], "graph": tensor["graph"]}
+
+    def answered() -> Any:
+        answer = client.get("v2/dump/chain", params=request).json()
+        return answer if answer["done"] else None
+
+    return until(answered)
+
+
+@situation(
+    makes=["claim.cause.log_negative", "claim.cause.source_changed"],
+    never=["claim.cause.source", "claim.cause.source_unknown"],
+    exit_code=1,
+)
+def code_outside_the_graph_changed_the_input(folder: Path) -> Question:
+    logarithm_of(folder, floats(1, 2), floats(1, -2))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.cause.source"],
+    never=["claim.cause.source_changed", "claim.cause.source_unknown"],
+    exit_code=1,
+)
+def the_input_holds_what_its_source_returned(folder: Path) -> Question:
+    logarithm_of(folder, floats(1, -2), floats(1, -2))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.cause.log_negative", "claim.cause.source_unknown"],
+    never=["claim.cause.source", "claim.cause.source_changed"],
+    exit_code=1,
+)
+def the_output_of_the_source_was_not_recorded(folder: Path) -> Question:
+    logarithm_of(folder, None, floats(1, -2))
+    return ask(folder)
+
+
+@situation(makes=["claim.cause.source_unknown"], never=["claim.cause.source", "claim.cause.source_changed"])
+def an_output_of_another_shape(folder: Path) -> Question:
+    """A reshaping that the graph leaves out is no change of values."""
+    logarithm_of(folder, floats(1, 2, 3, -4).reshape(2, 2), floats(1, 2, 3, -4))
+    return ask(folder)
+
+
+@situation(makes=["claim.chain.changed"])
+def the_chain_ends_where_values_changed(folder: Path) -> Question:
+    logarithm_of(folder, floats(1, 2), floats(1, -2))
+    return Question(base=folder, request=chain_of_the_logarithm)
+
+
+@situation(never=["claim.chain.changed"])
+def the_chain_of_values_that_passed_unchanged(folder: Path) -> Question:
+    logarithm_of(folder, floats(1, -2), floats(1, -2))
+    return Question(base=folder, request=chain_of_the_logarithm)
 
 
 @situation(

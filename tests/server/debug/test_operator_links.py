@@ -1,12 +1,13 @@
 """Links between operators, by the graph and by equal tensors."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.compute.tensor_statistics import measure
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.operator_links import (
     ValueFlow,
     canonical,
@@ -15,12 +16,18 @@ from mindinsight.server.debug.operator_links import (
     inputs_of,
     is_sum,
     outputs_of,
+    passes_on,
     places_constants,
     takes_no_number,
 )
+from mindinsight.server.debug.recorded_statistics import infer_statistics
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Operator, RecordedStatistics, TensorEntry
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
+
+SLOT: Final = ("0", 0, 0, 0, (2,), "float32", "", None)
 
 
 def test_the_graph_is_walked_in_both_directions(lenet: Any) -> None:
@@ -102,3 +109,36 @@ def test_nothing_is_known_without_a_graph(tmp_path: Path) -> None:
     (entry,) = list_tensors(dump, 0, 0).items
     assert not flow.follows_from_zeros(entry)
     assert flow.viewed(entry) == ""
+
+
+def test_views_of_norms_are_zero_as_their_tensors_are() -> None:
+    def operator(name: str, kind: str, *sources: str) -> Operator:
+        return Operator(name, name, kind, (), "", 0, 0, sources=sources)
+
+    listed = [operator("n", "_foreach_norm", "b"), operator("v", "view", "n"), operator("w", "view", "b")]
+    flow = ValueFlow(listed)
+    entries = {name: TensorEntry(0, 0, "", name, name, "view", "output", *SLOT) for name in "nvw"}
+    assert [name for name, entry in entries.items() if flow.follows_from_zeros(entry)] == ["n", "v"]
+
+
+def test_an_input_of_other_statistics_was_changed_on_its_way() -> None:
+    entry = TensorEntry(0, 0, "", "Default/mul", "mul", "Mul", "output", *SLOT)
+
+    def known(*values: float, dtype: str = "float32", printed: bool = False) -> TensorResult:
+        array = np.array(values, dtype)
+        statistics: Any = measure(array)
+        if printed:  # with four digits, as some dumps have them
+            low, high, mean = (float(f"{number:.4g}") for number in (array.min(), array.max(), array.mean()))
+            statistics = infer_statistics(RecordedStatistics(min=low, max=high, mean=mean), array.shape)
+        return TensorResult(
+            entry._replace(dtype=dtype), Measurement(statistics, array.shape, dtype), computed=not printed
+        )
+
+    given = known(1.23456, 2.34567)
+    assert passes_on(given, known(1.23456, 2.34567)) is True
+    assert passes_on(given, known(1.23456, 2.34568)) is False
+    assert passes_on(known(1.23456, 2.34567, printed=True), given) is True
+    assert passes_on(known(1.23456, 2.34567, printed=True), known(-1, 2.34567)) is False
+    assert passes_on(given, known(1.23456, 2.34567, dtype="float16")) is None
+    assert passes_on(given, known(1.23456, 2.34567, 3)) is None
+    assert passes_on(given, TensorResult(entry, None)) is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import Finding, Limits
+from mindinsight.server.debug.conditions.expected_hits import ROUNDED
 from mindinsight.server.debug.operator_links import canonical, module_of
 from mindinsight.server.debug.tensor_targets import is_shift, tensor_in_words
 
@@ -106,10 +107,18 @@ class CheckFinding:
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
             "tolerance": limits.get("atol", 0),
+            "why": self.why,
         }
         location = {"steps": steps, "graph": entry.graph, "operator": entry.operator}
         evidence = tuple({"rank": rank, **location} for rank in self.ranks)
         return Claim(f"claim.check.{self.kind}", "found", values, evidence)
+
+    @property
+    def why(self) -> Claim:
+        """Return the sentence on why a parameter may stand still."""
+        standstill, dtype = self.hits[0].standstill, self.hits[0].entry.dtype
+        share = f"{100 * ROUNDED[dtype]:.2g}" if dtype in ROUNDED else ""
+        return Claim(f"claim.part.frozen.{standstill}", "note", {"dtype": dtype, "share": share})
 
     @property
     def worst_hit(self) -> Hit:
@@ -212,9 +221,9 @@ def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = 
     The first claim is about the first tensor, the second names the others. Before them, each module whose
     ``weights`` all stand still has one claim. ``weights`` are the names of all weights.
     """
-    groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
+    groups: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
-        key = (finding.kind, finding.ranks, tuple(finding.steps))
+        key = (finding.kind, finding.ranks, tuple(finding.steps), finding.hits[0].standstill)
         groups.setdefault(key, []).append(finding)
     claims = []
     for group in groups.values():
@@ -247,7 +256,7 @@ def _whole_modules(
 def _module_claim(module: str, members: Sequence[CheckFinding]) -> Claim:
     """Return the claim that no parameter of a module changed, with the evidence of all ``members``."""
     claim = members[0].claim
-    values = {name: claim.values[name] for name in ("steps", "limit")} | {"n": len(members)}
+    values = {name: claim.values[name] for name in ("steps", "limit", "why")} | {"n": len(members)}
     evidence = tuple(entry for member in members for entry in member.claim.evidence)
     if not module:
         return Claim("claim.check.frozen_network", "found", values, evidence)
@@ -323,7 +332,8 @@ def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
         ]
         actual, least = min(changes, key=lambda item: item[0])
         values = {"n": len(small), "tensor": tensor_in_words(least.entry), "actual": actual}
-        yield Claim("claim.check.small", "note", values | {"limit": least.watchpoint.limits[_STATED["slow"]]})
+        values |= {"limit": least.watchpoint.limits[_STATED["slow"]], "step": least.entry.step}
+        yield Claim("claim.check.small", "note", values)
 
 
 def _module(name: str) -> str:

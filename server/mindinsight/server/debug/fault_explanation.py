@@ -9,17 +9,19 @@ from typing import Final
 import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict
+from mindinsight.server.debug.examine import TensorTask, examine
 from mindinsight.server.debug.explanation_rules import (
     Array,
     Cause,
     Element,
     cause_of,
     number_at_fault,
+    number_beside,
     number_text,
     sum_of_terms,
 )
 from mindinsight.server.debug.fault import Fault, faulty_operator
-from mindinsight.server.debug.operator_links import is_sum
+from mindinsight.server.debug.operator_links import is_sum, passes_on
 from mindinsight.server.debug.tensor_targets import tensor_in_words
 from mindinsight.server.formats.dumps import describe_tensor, list_operators, read_tensor
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
@@ -117,7 +119,8 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     numbers = _numbers(operator)
     try:
         output = _read(fault.entry)
-        inputs = {slot: _read(entry) for slot, entry in _input_entries(fault, operator).items()}
+        entries = _input_entries(fault, operator)
+        inputs = {slot: _read(entry) for slot, entry in entries.items()}
     except (UnreadableError, OSError, TypeError, ValueError):
         return None
     given = {slot: values for slot, values in inputs.items() if values is not None}
@@ -133,7 +136,7 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
         cause = (
             Cause("result", {}) if fault.origin.carrier == "nothing" else _values(kind, element, tuple(given))
         )
-    claims = _claims(fault, operator, element, cause)
+    claims = _claims(fault, operator, element, cause, [entries.get(slot) for slot in given])
     return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
 
 
@@ -159,8 +162,17 @@ def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dic
     return {slot: together[slot] for slot in sorted(together, key=int)}
 
 
-def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Cause) -> list[Claim]:
-    """Return the claim about the cause, and one about the source of the input responsible, if known."""
+def _claims(
+    fault: Fault,
+    operator: Operator | None,
+    element: Element,
+    cause: Cause,
+    received: Sequence[TensorEntry | None],
+) -> list[Claim]:
+    """Return the claim about the cause, and one about the source of the input responsible, if known.
+
+    ``received`` are the records of the element's inputs, None for numbers.
+    """
     inputs = len(element.inputs)
     at = str(list(element.index)) if element.index else Claim("claim.part.only_element", "note")
     values = {"operator": _type(fault, operator), "at": at, **cause.words}
@@ -174,14 +186,71 @@ def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Ca
     claims = [Claim(f"claim.cause.{cause.reason}", verdict, values, (evidence,), missing)]
     if operator is not None and cause.slot is not None and len(operator.sources) == inputs:
         source = operator.sources[cause.slot]  # one source for each input: the graph knows their order
-        claims.append(Claim(SOURCE, "note", {"source": source}, ({"operator": source},)))
+        claims.append(_source_claim(fault, source, received[cause.slot], element.index))
     return claims
+
+
+def _source_claim(fault: Fault, source: str, received: TensorEntry | None, index: tuple[int, ...]) -> Claim:
+    """Return the claim that an input came from its source in the graph, by comparing recorded values.
+
+    It is unknown if neither values nor statistics can be compared. A source's tensors recorded after the
+    fault are left out, because an optimizer may have changed them.
+    """
+    evidence = ({"operator": source},)
+    values: dict[str, object] = {"source": source, "operator": fault.origin.operator}
+    outputs = [
+        entry
+        for entry in _listed(fault)
+        if entry.operator == source and entry.direction != "input" and entry.sequence <= fault.entry.sequence
+    ]
+    states = [_is_passed_on(entry, received) for entry in outputs] if received is not None else []
+    if True in states:
+        return Claim(SOURCE, "note", {"source": source}, evidence)
+    if set(states) != {False} or received is None or len({entry.slot for entry in outputs}) > 1:
+        return Claim(f"{SOURCE}_unknown", "unknown", values, evidence)
+    values["figures"] = _difference(outputs[-1], received, index)
+    return Claim(f"{SOURCE}_changed", "found", values, evidence)
+
+
+def _pair(output: TensorEntry, received: TensorEntry) -> tuple[Array, Array] | None:
+    """Return the values of an output and of an input if both were recorded and can be compared, else None."""
+    try:
+        given, taken = _read(output), _read(received)
+    except (UnreadableError, OSError, TypeError, ValueError):
+        return None
+    if given is None or taken is None or given.shape != taken.shape:
+        return None
+    return (given, taken) if _dtype(output) == _dtype(received) else None
+
+
+def _is_passed_on(output: TensorEntry, received: TensorEntry) -> bool | None:
+    """Return whether an input holds the values of an output, or None if unknown. Without values, statistics
+    decide."""
+    if output == received:
+        return True
+    pair = _pair(output, received)
+    if pair is not None:
+        return bool(np.array_equal(*pair, equal_nan=pair[0].dtype.kind == "f"))
+    return passes_on(*(examine(TensorTask(entry)) for entry in (output, received)))
+
+
+def _difference(output: TensorEntry, received: TensorEntry, index: tuple[int, ...]) -> Claim:
+    """Return a clause on an element that differs, at ``index`` if possible, or that the statistics do."""
+    pair = _pair(output, received)
+    if pair is not None:
+        differ = (pair[0] != pair[1]) & ~(np.isnan(pair[0]) & np.isnan(pair[1]))
+        if len(index) != differ.ndim or not differ[index]:
+            index = tuple(int(axis) for axis in np.unravel_index(int(np.argmax(differ)), differ.shape))
+        given, taken = (float(values[index]) for values in pair)
+        numbers = {"given": number_beside(given, taken), "received": number_beside(taken, given)}
+        return Claim("claim.part.changed.element", "note", {**numbers, "at": str(list(index))})
+    return Claim("claim.part.changed.statistics", "note")
 
 
 def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
     """Return a claim about a weight of the source, or of the operator, that grew since the last healthy
     step."""
-    named = [str(claim.values["source"]) for claim in claims if claim.key == SOURCE]
+    named = [str(claim.values["source"]) for claim in claims if claim.key in (SOURCE, f"{SOURCE}_unknown")]
     for name in (*named, fault.origin.operator):
         words = grown_weight(dump, fault.rank, fault.step, fault.entry.graph, name)
         if words is not None:

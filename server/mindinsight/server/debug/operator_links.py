@@ -85,6 +85,26 @@ def fingerprint(result: TensorResult) -> Fingerprint | None:
     return None if result.measurement is None else (result.measurement.shape, result.measurement.statistics)
 
 
+def passes_on(output: TensorResult, received: TensorResult) -> bool | None:
+    """Return True if an input has the statistics of an output, False if they differ, None if unknown.
+
+    They cannot be compared if shape or element type differ, as of views and casts that the graph leaves out.
+    """
+    given, taken = output.measurement, received.measurement
+    if given is None or taken is None or given.shape != taken.shape:
+        return None
+    if (output.entry.dtype or given.dtype) != (received.entry.dtype or taken.dtype):
+        return None
+    if output.computed and received.computed:
+        return given.statistics == taken.statistics
+    names = ("minimum", "maximum", "mean")
+    pairs = [(getattr(given.statistics, name), getattr(taken.statistics, name)) for name in names]
+    scale = max((abs(number) for pair in pairs for number in pair if number is not None), default=0.0)
+    compared = [abs(a - b) <= _PRINTED * scale for a, b in pairs if a is not None and b is not None]
+    return all(compared) if compared else None
+
+
+_PRINTED: Final = 1e-3  # error of recorded statistics: six digits, or the precision of the tensor, bfloat16
 _SUMS: Final = frozenset(
     ["sum", "reducesum", "mean", "reducemean", "matmul", "mm", "bmm", "batchmatmul", "mv", "dot", "linear",
      "dense", "addmm", "baddbmm", "addmv", "conv1d", "conv2d", "conv3d", "convolution"]
@@ -133,6 +153,14 @@ _VIEWS: Final = frozenset(
 def makes_zeros(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with zeros on purpose."""
     return _plain(operator_type) in _ZEROS
+
+
+_NORMS: Final = frozenset(["norm", "vectornorm", "matrixnorm", "foreachnorm", "lpnorm"])
+
+
+def is_norm(operator_type: str) -> bool:
+    """Return True if an operator of this type returns norms, which are zero exactly if its input is."""
+    return _plain(operator_type).removeprefix("linalg") in _NORMS
 
 
 def is_product(operator_type: str) -> bool:
@@ -207,11 +235,15 @@ def module_of(scope: Iterable[str]) -> str:
 
 
 class ValueFlow:
-    """Views, and zeros that follow from constants, in the graph of one step. Empty without a graph."""
+    """Views, norms, and zeros that follow from constants, among the operators of one step.
+
+    Without a graph, only norms are known.
+    """
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
         self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
+        self._norms: set[tuple[str, str]] = set()  # operators that return norms, and views of these
         for operator in operators:  # in execution order, so that sources come first
             keys = {(operator.graph, name) for name in (operator.name, operator.recorded)}
             self._sources |= dict.fromkeys(keys, operator.sources)
@@ -219,6 +251,9 @@ class ValueFlow:
             enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
             if enough or makes_zeros(operator.type):
                 self._zeros |= keys
+            views = is_view(operator.type) and len(zeros) == 1
+            if is_norm(operator.type) or (views and (operator.graph, operator.sources[0]) in self._norms):
+                self._norms |= keys
 
     def viewed(self, entry: TensorEntry) -> str:
         """Return the operator or parameter whose values a view returns, or "" if it is unknown."""
@@ -228,6 +263,7 @@ class ValueFlow:
     def follows_from_zeros(self, entry: TensorEntry) -> bool:
         """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
 
-        The product of a weight and an initial state of zeros is an example.
+        The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
+        starts with zeros is none either: its input says as much.
         """
-        return (entry.graph, entry.recorded) in self._zeros
+        return (entry.graph, entry.recorded) in self._zeros | self._norms

@@ -64,7 +64,12 @@ def is_gradient(entry: TensorEntry) -> bool:
 
 def is_update(entry: TensorEntry) -> bool:
     """Return True if a tensor belongs to an operator of an optimizer."""
-    return "optimizer-" in entry.operator
+    return is_optimizer(entry.operator)
+
+
+def is_optimizer(name: str) -> bool:
+    """Return True if a scope or the full name of an operator belongs to an optimizer."""
+    return "optimizer-" in name
 
 
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:

@@ -2,12 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.examine import TensorResult
-from mindinsight.server.debug.operator_links import Link
+from mindinsight.server.debug.operator_links import Link, passes_on
 from mindinsight.server.debug.tensor_targets import ParameterKind, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
@@ -22,7 +23,8 @@ class ChainLink:
     """Link of a chain: an operator or a parameter, with the tensor of largest magnitude that it produced.
 
     ``is_late`` marks a tensor recorded after the operator that received it ran. An optimizer may have changed
-    it in between, so its values say nothing of that operator's input.
+    it in between, so its values say nothing of that operator's input. ``receiver`` is the full name of the
+    following operator if its recorded input differs from this tensor, else "".
     """
 
     name: str  # full name
@@ -32,6 +34,13 @@ class ChainLink:
     entry: TensorEntry | None
     result: TensorResult | None
     is_late: bool = False
+    receiver: str = ""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Return the claim that the following operator received other values, if that is known."""
+        values = {"operator": self.name, "receiver": self.receiver}
+        return (Claim("claim.chain.changed", "found", values),) if self.receiver else ()
 
     @property
     def magnitude(self) -> float:
@@ -70,8 +79,9 @@ class ValueChain:
         network.
 
         At each operator the search follows the input with the largest magnitude, and non-finite inputs first.
-        At the first operator it follows ``source``, a full name, if given. If several weights or inputs of
-        the network are non-finite at the end, all of them are returned.
+        At the first operator it follows ``source``, a full name, if given. The chain ends where an operator
+        received other values than its source returned. If several weights or inputs of the network are
+        non-finite at the end, all of them are returned.
         """
         chain = [self._link(recorded)]
         passed = {recorded}
@@ -84,6 +94,8 @@ class ValueChain:
             wanted = [link for link in links if first and first in (link.recorded, link.name)]
             following = max(wanted or links, key=lambda link: link.magnitude)
             chain.append(following)
+            if following.receiver:
+                break
             if following.carrier != "operator":
                 ends = {link.name: link for link in links if link.carrier != "operator"}
                 chain += [
@@ -106,7 +118,8 @@ class ValueChain:
             operator_type = operator.type if operator else entry.type if entry else ""
             full = operator.name if operator else entry.operator if entry else name
             recorded = operator.recorded if operator else name
-            return ChainLink(full, recorded, operator_type, "operator", entry, result)
+            receiver = self._changed_before(target, full, given)
+            return ChainLink(full, recorded, operator_type, "operator", entry, result, receiver=receiver)
         full = entry.operator if entry else name
         recorded = entry.recorded if entry else ""
         kind = parameter_kind(full, self._parameters)
@@ -114,6 +127,17 @@ class ValueChain:
         if received is not None:
             return ChainLink(full, recorded, "", kind, received, self._find(received))
         return ChainLink(full, recorded, "", kind, entry, result, is_late=self._is_late(entry, target))
+
+    def _changed_before(
+        self, target: str, source: str, given: Sequence[tuple[TensorEntry, TensorResult | None]]
+    ) -> str:
+        """Return the full name of ``target`` if it received other values than ``given`` by its source, else
+        ""."""
+        entry = self._received(target, source)
+        received = self._find(entry) if entry is not None else None
+        output = given[0][1] if len(given) == 1 else None
+        changed = received is not None and output is not None and passes_on(output, received) is False
+        return self._operators[target].name if changed else ""
 
     def _received(self, target: str, source: str) -> TensorEntry | None:
         """Return the recorded input of ``target`` that comes from ``source``, or None if that is unknown.

@@ -8,8 +8,9 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
+from functools import wraps
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -27,6 +28,22 @@ _BLOCK: Final = 64  # of them are neighbours, in four lines of the cache: single
 _GRADIENT: Final = attrgetter("grad")
 _Blocks: TypeAlias = tuple[tuple[int, int], tuple[int, int]]  # shape and strides
 _log: Final = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _hidden(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to hide its operators from a dump recorder that runs at the same time."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        if not torch._C._len_torch_dispatch_stack():
+            return function(*arguments, **named)
+        with torch_tensors.without_modes():
+            return function(*arguments, **named)
+
+    return call
 
 
 class Tensors(NamedTuple):
@@ -65,6 +82,7 @@ def collect(models: Mapping[str, torch.nn.Module], sampled: int) -> Tensors:
     return Tensors(named, buffers, small, large, sample, _views_of(sample))
 
 
+@_hidden
 def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
     """Return copies of buffers and states of the generators. Without ``hosts``, omit Python's and NumPy's."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
@@ -82,6 +100,7 @@ def uses_host_generators(state: TrainingState) -> bool:
     return random.getstate() != python_state or not same
 
 
+@_hidden
 def restore_state(tensors: Tensors, state: TrainingState) -> None:
     """Restore random generators and buffers from a saved state."""
     torch_state, devices, python_state, numpy_state = state.random
@@ -111,6 +130,7 @@ def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> No
         parameter.grad = gradient
 
 
+@_hidden
 def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return the L2 norm of all gradients and the number of all-zero ones, or None without gradients.
 
@@ -125,6 +145,7 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
         )
 
 
+@_hidden
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return L2 norm and number of all-zero gradients, or None, for fixed elements of some gradients.
 
@@ -200,6 +221,7 @@ def _thinned(gradient: torch.Tensor) -> torch.Tensor:
     return gradient.as_strided(*blocks)
 
 
+@_hidden
 def weights_norm(tensors: Tensors) -> float:
     """Return the L2 norm of all parameters together, or NaN if none can be measured."""
     with torch.no_grad():
@@ -207,6 +229,7 @@ def weights_norm(tensors: Tensors) -> float:
     return math.nan if summary is None else summary[0]
 
 
+@_hidden
 def quiet_modules(tensors: Tensors) -> frozenset[str]:
     """Return the names of modules of which every trainable parameter with a gradient has an all-zero one."""
     gradients = [(name, p.grad) for name, p in tensors.parameters if p.requires_grad and p.grad is not None]
@@ -216,6 +239,7 @@ def quiet_modules(tensors: Tensors) -> frozenset[str]:
     return frozenset(modules - {name.rpartition(".")[0] for name, size in largest.items() if size != 0})
 
 
+@_hidden
 def weight_norms(tensors: Tensors) -> dict[str, float]:
     """Return the L2 norm of each parameter by name."""
     return torch_tensors.norms_by_name(
@@ -243,7 +267,7 @@ class OutputWatch:
     """Watch of module outputs from ``__init__`` to ``end``: their L2 norms, and the largest elements of some.
 
     An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring. With
-    ``recorded``, the operators of the measurement are hidden from the recorder of the step.
+    ``recorded``, or while a dump is recorded, the operators of the measurement are hidden from the recorder.
     """
 
     def __init__(
@@ -252,6 +276,7 @@ class OutputWatch:
         begin = time.perf_counter()
         self.outputs: dict[str, float] = {}
         self.repeated: set[str] = set()  # modules that ran several times with different norms
+        recorded = recorded or torch._C._len_torch_dispatch_stack() > 0
         self._hidden = torch_tensors.without_modes if recorded else nullcontext
         self.highest: dict[str, float] = {}
         self._suspects = suspects
@@ -288,6 +313,7 @@ def is_distributed() -> bool:
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
+@_hidden
 def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
     """Return the observations of all ranks in this step, with one collective call."""
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")

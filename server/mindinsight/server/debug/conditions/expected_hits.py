@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from mindinsight.server.debug.operator_links import canonical, is_view, module_of
-from mindinsight.server.debug.tensor_targets import is_gradient, is_shift
+from mindinsight.server.debug.tensor_targets import is_gradient, is_optimizer, is_shift
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.fault_search import Measure
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
+Standstill: TypeAlias = Literal["purpose", "either", "rounding"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 _SCALES: Final = ("weight", "gamma")  # parameters beside a bias, in whose units its changes count
 _EPSILONS: Final = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+# Half the distance to the next number, as a share of a number: what is added below it is lost.
+ROUNDED: Final = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 _ROUNDINGS: Final = 16  # epsilons of the summed magnitudes: the terms are results of rounding themselves
 _SIGNS: Final = 30  # times less than the sum of terms with random signs: chance does not give it
 _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
@@ -86,6 +89,24 @@ class ExpectedHits:
         if ratio and ratio >= _FAR * numbers.median(moved or [ratio]):
             return "small"
         return "cancelled" if is_shift(entry.operator) and self._has_cancelled_gradient(entry) else ""
+
+    def standstill(self, entry: TensorEntry) -> Standstill:
+        """Return why a parameter may stand still: on "purpose", by "rounding" of the optimizer's updates, or
+        "either" if the updates of a parameter in half precision are unknown.
+
+        Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
+        zeros.
+        """
+        if entry.dtype not in ROUNDED:
+            return "purpose"
+        for operator in self._operators.values():
+            updates = operator.type.endswith("_") and any(map(is_optimizer, operator.scope))
+            if updates and entry.operator in operator.sources[: len(operator.inputs)]:
+                inputs = [self._given.get((operator.recorded, "input", slot)) for slot in operator.inputs]
+                known = [self._statistics(given) for given in inputs]
+                if all(statistics is not None and statistics.absolute_mean for statistics in known):
+                    return "rounding"
+        return "either"
 
     def _has_cancelled_gradient(self, entry: TensorEntry) -> bool:
         return any(

@@ -323,8 +323,9 @@ def chain(
     """Return the chain from an operator back to a weight or the batch, and a drawing of the graph around it.
 
     Each link has the largest tensor that its operator produced. A `late` tensor was recorded after it was
-    used. If the dump has no graph, links are inferred from tensors of equal content. These links and the
-    choice of inputs are final once `done`.
+    used. The chain ends, with a claim, where the next operator received other values. If the dump has no
+    graph, links are inferred from tensors of equal content. These links and the choice of inputs are final
+    once `done`.
     """
     done = listing.done  # read first, so that everything read after it is complete
     operators = {recorded: known for (of, recorded), known in listing.operators.items() if of == graph}
@@ -351,6 +352,7 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
         "carrier": link.carrier,
         "source": dump_requests.frame_json(faults.source_frame(operators.get(link.recorded))),
         "late": link.is_late,
+        "claims": [claim.as_json() for claim in link.claims],
         "tensor": dump_requests.entry_json(link.entry, link.result) if link.entry else None,
     }
 

@@ -73,6 +73,7 @@
  * @property {Frame | null} source
  * @property {Tensor} tensor
  * @property {boolean} late recorded after it was used
+ * @property {import("./claims.js").Claim[]} claims
  */
 /** @typedef {{id: string, label: string, step: number | null}} Saved */
 /**

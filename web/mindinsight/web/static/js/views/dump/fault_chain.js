@@ -1,6 +1,7 @@
 // Path of a value to the operator of a fault, from the batch or a weight on, with the graph around it.
 
 import { button } from "../../components/button.js";
+import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "../../components/graph/canvas.js";
@@ -146,6 +147,7 @@ class FaultChain {
       link.late && h("span", { class: "muted" }, ` ${t("dump.after_update")}`),
       source &&
         h("code", { class: "muted" }, `${source.file.split("/").pop()}:${source.line} ${source.code}`),
+      link.claims.map((claim) => claimElement(this.page.app, claim)),
     );
   }
 
