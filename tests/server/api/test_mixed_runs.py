@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import mindinsight
-from mindinsight.server.plugins.answers.mixed_runs import mixed_claims
+from mindinsight.server.api.mixed_runs import mixed_claims
 from mindinsight.writer import SummaryRecord
 
 
