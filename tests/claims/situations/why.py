@@ -1056,3 +1056,31 @@ def last_loss_that_is_recorded_as_a_setting(folder: Path) -> Question:
     for run, tags in zip([*good, *bad], curves.values(), strict=True):
         run["final_loss"] = round(tags["loss"][-1], 4)
     return groups(folder, good, bad, curves)
+
+
+UNLIKE = ["claim.why.unlike_scalars", "claim.why.unlike_settings"]
+
+
+@situation(makes=["claim.why.unlike_scalars"], never=["claim.why.mixed_scalars", "claim.why.unlike_settings"])
+def one_run_of_each_of_two_experiments(folder: Path) -> Question:
+    ours = {"loss": curve(0), "accuracy": curve(1), "rate": curve(2)}
+    return with_curves(folder, [ours], [{"loss": curve(0), "reward": curve(1), "kl": curve(2)}])
+
+
+@situation(never=[*UNLIKE, "claim.why.mixed_scalars"])
+def two_runs_whose_scalars_have_other_names_for_the_same(folder: Path) -> Question:
+    ours = {"train/loss": curve(0), "val/loss": curve(1), "lr": curve(2)}
+    theirs = {"loss/train": curve(0), "eval/loss": curve(1), "learning_rate": curve(2)}
+    return with_curves(folder, [ours], [theirs])
+
+
+@situation(
+    makes=["claim.why.unlike_settings"], never=["claim.why.mixed_settings", "claim.why.unlike_scalars"]
+)
+def two_runs_of_other_settings(folder: Path) -> Question:
+    return groups(folder, [{"batch": 64, "decay": 0.1}], [{"layers": 4, "heads": 8}])
+
+
+@situation(never=UNLIKE)
+def two_runs_whose_settings_have_other_names(folder: Path) -> Question:
+    return groups(folder, [{"batch": 64, "lr": 0.1}], [{"batch_size": 64, "learning_rate": 0.1}])

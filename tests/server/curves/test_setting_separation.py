@@ -19,6 +19,7 @@ from mindinsight.server.curves.setting_separation import (
     identity,
     names_runs,
     numbered,
+    same_value,
     separations,
 )
 
@@ -199,3 +200,14 @@ def test_a_region_of_random_settings_is_no_rarer_than_in_random_groups(seed: int
     columns["d"] = chance.choice(["x", "y"], 24).tolist()
     found = conjunction(columns, 12)
     assert found is None or found.chance > 0.02
+
+
+def test_a_number_equals_its_text_and_no_other() -> None:
+    assert same_value(0.001, "0.001")
+    assert same_value("1e-3", 0.001)
+    assert same_value(32, 32.0)
+    assert not same_value("0.0010001", 0.001)
+    assert not same_value("1", True)
+    assert not same_value("1.0", "1")  # versions are texts
+    assert not same_value("nan", 0.001)
+    assert not same_value(None, "")

@@ -26,6 +26,7 @@ _FACT: Final = re.compile(
     r"|hostname|port|pid|(run|exp|experiment|job|trial)[_-]?name)$",
     re.IGNORECASE,
 )
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _FACT_TEXT: Final = re.compile(r"[/\\]|^\d{4}-\d\d-\d\d")  # a path or a date
 _ONE_SIDED: Final = 0.1  # effect by which an interval exceeds a threshold, or the threshold is stated
 _NAMED: Final = 8  # values that one sentence lists
@@ -55,6 +56,14 @@ def identity(value: Value) -> str | tuple[str, Value]:
     """Return a hashable key for a value, in which 1 equals 1.0, True differs from 1, and NaN equals NaN."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
     return ("number", value) if is_number else repr(value)
+
+
+def same_value(left: Any, right: Any) -> bool:
+    """Return True if two values are equal, or one is a number and the other the text of that number."""
+    if isinstance(left, str) != isinstance(right, str):
+        text, other = (left, right) if isinstance(left, str) else (right, left)
+        return is_number(other) and _NUMBER.fullmatch(text.strip()) is not None and float(text) == other
+    return identity(left) == identity(right)
 
 
 def names_runs(name: str, values: Sequence[Value]) -> bool:
