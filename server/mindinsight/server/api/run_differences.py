@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mindinsight.server.api.curve_faults import NAMED
+from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.alignment import paired_tags
 from mindinsight.server.curves.importance import is_seed
 from mindinsight.server.curves.setting_separation import names_runs, same_value
 from mindinsight.server.errors import Gone

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command, add_json
@@ -21,7 +22,7 @@ from mindinsight.server.commands.terminal import (
     table,
     terminal_width,
 )
-from mindinsight.server.curves.alignment import align, paired_tags
+from mindinsight.server.curves.alignment import align
 from mindinsight.server.curves.alignment_claims import (
     claim_of,
     one_sided_claims,

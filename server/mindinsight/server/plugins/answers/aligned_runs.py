@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
+from mindinsight.server.curves.alignment import ORDER, Alignment, align
 from mindinsight.server.curves.alignment_claims import (
     claim_of,
     difference_claim,
