@@ -30,6 +30,7 @@ FAULTS = [
     "claim.health.spikes",
     *UNDECIDED,
 ]
+ENDS = ["claim.align.ends_better", "claim.align.ends_worse"]
 STEPS = np.arange(200)
 LOSS = 1 + np.exp(-STEPS / 50)
 
@@ -730,3 +731,44 @@ def two_seeds_of_another_rate(folder: Path) -> Question:
 @situation(never=["claim.align.ends_better", "claim.align.ends_worse", "claim.align.other_seed"])
 def a_loss_that_agrees_again_at_the_end(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * np.where((STEPS > 40) & (STEPS < 80), 1.2, 1.0))
+
+
+FALLING = 0.3 + 2.2 * np.exp(-np.arange(400) / 80) * (1 + 0.03 * np.sin(7 * np.arange(400)))
+
+
+@situation(makes=["claim.align.recounted", "claim.align.ends_unknown"], never=ENDS)
+def run_that_counts_epochs_of_twenty_steps(folder: Path) -> Question:
+    """The values are equal; only the numbers of the steps differ."""
+    return pair(folder, FALLING, FALLING[::20])
+
+
+@situation(makes=["claim.align.recounted"], never=["claim.align.ends_unknown"])
+def run_whose_steps_begin_with_one(folder: Path) -> Question:
+    return pair(folder, FALLING, FALLING, 1)
+
+
+@situation(makes=["claim.align.ends_unknown"], never=["claim.align.recounted", *ENDS])
+def other_loss_every_twentieth_step(folder: Path) -> Question:
+    """It is the loss of no step of the baseline."""
+    return pair(folder, FALLING, FALLING[::20] * 1.02)
+
+
+@situation(makes=["claim.align.ends_better"], never=["claim.align.recounted", "claim.align.ends_unknown"])
+def loss_that_ends_lower_at_the_same_step(folder: Path) -> Question:
+    return pair(folder, FALLING, np.where(np.arange(400) > 200, 0.8, 1) * FALLING)
+
+
+def named(folder: Path, *tags: str) -> Question:
+    points = dict(enumerate(FALLING))
+    return runs(folder, {"train/loss": points, "val/loss": points}, dict.fromkeys(tags, points))
+
+
+@situation(makes=["claim.align.paired", "claim.part.align_pair"], never=["claim.align.only_run"])
+def losses_of_other_names(folder: Path) -> Question:
+    return named(folder, "loss/train", "eval/loss")
+
+
+@situation(never=["claim.align.paired", "claim.part.align_pair"])
+def losses_of_the_same_names_beside_that_of_a_test(folder: Path) -> Question:
+    """A test is no validation."""
+    return named(folder, "train/loss", "test/loss")

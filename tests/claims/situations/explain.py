@@ -575,6 +575,28 @@ def a_setting_that_one_of_two_recorded(folder: Path) -> Question:
     return ask(folder, "b")
 
 
+RENAMED = ["claim.explain.settings_renamed", "claim.part.explain.renamed"]
+
+
+@situation(
+    makes=[*RENAMED, "claim.explain.same_settings"],
+    never=["claim.explain.settings", "claim.explain.settings_alone"],
+)
+def settings_of_other_names_one_of_which_is_a_text(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01, "batch_size": 32})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"learning_rate": "0.01", "batch": 32})
+    return ask(folder, "b")
+
+
+@situation(makes=["claim.explain.settings", "claim.explain.settings_alone"], never=RENAMED)
+def settings_of_names_that_mean_something_else(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01, "batch_size": 32})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": "0.02", "batch_norm": 1})
+    return ask(folder, "b")
+
+
 @situation(
     makes=["claim.explain.none_healthy"],
     never=["claim.explain.baseline", "claim.explain.settings", "claim.code.scripts_differ"],

@@ -11,6 +11,7 @@ from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 
 LEADS = ["claim.lineage.matters"]
+UNORDERED = "claim.lineage.matters_unordered"
 REGIONS = ["claim.lineage.lowest", "claim.lineage.highest"]
 ARROWS = ["claim.lineage.rises", "claim.lineage.falls"]
 CHANCE = ["claim.lineage.nothing", "claim.lineage.undecided"]
@@ -269,7 +270,7 @@ def equal_settings(folder: Path) -> Question:
     return search(folder, {"lr": [0.1] * 20, "seed": [*range(20)]}, chance.normal(size=20))
 
 
-@situation(makes=[*LEADS, "claim.lineage.together"])
+@situation(makes=[*LEADS, "claim.lineage.together", "claim.part.lineage.any_of"], never=[UNORDERED])
 def two_settings_that_move_together(folder: Path) -> Question:
     """The batch size grows with the rate: nobody can tell which of them matters."""
     chance, settings = drawn(60, 11)
@@ -409,3 +410,57 @@ def inner_optimum_of_a_rate_that_the_decay_follows(folder: Path) -> Question:
     loss = (logarithms + 3) ** 2 + 0.3 * chance.normal(size=16)
     loss[0] = math.nan
     return Question(direct=lambda: importance("loss", settings, loss.tolist()).claims)
+
+
+def crossed(folder: Path, first: float, second: float) -> Question:
+    """Two switches, each in half of the runs, that raise the loss by ``first`` and ``second``."""
+    chance = np.random.default_rng(41)
+    left, right = np.arange(64) % 2, np.arange(64) // 2 % 2
+    loss = 1 + first * left + second * right + 0.05 * chance.normal(size=64)
+    return search(folder, {"left": left.tolist(), "right": right.tolist()}, loss)
+
+
+@situation(makes=[UNORDERED], never=[*LEADS, "claim.lineage.together", "claim.part.lineage.any_of"])
+def two_switches_that_matter_alike(folder: Path) -> Question:
+    """Which explains more is due to the noise."""
+    return crossed(folder, 1.0, 1.0)
+
+
+@situation(makes=LEADS, never=[UNORDERED])
+def two_switches_of_which_one_matters_more(folder: Path) -> Question:
+    return crossed(folder, 1.0, 0.4)
+
+
+def repeating(folder: Path, rounded: int, noise: float) -> Question:
+    """Momentum decides. The last loss is recorded as a setting, rounded or measured once more."""
+    chance, settings = drawn(40, 42)
+    settings["momentum"] = [0.5, 0.9] * 20
+    loss = np.tile([1.0, 0.3], 20) * np.exp(0.1 * chance.normal(size=40))
+    settings["final"] = np.round(loss * np.exp(noise * chance.normal(size=40)), rounded).tolist()
+    return search(folder, settings, loss)
+
+
+@situation(makes=["claim.lineage.results", "claim.part.lineage.result", *LEADS], never=[UNORDERED])
+def result_that_is_recorded_as_a_setting(folder: Path) -> Question:
+    return repeating(folder, 5, 0.0)
+
+
+@situation(makes=LEADS, never=["claim.lineage.results", "claim.part.lineage.result"])
+def setting_that_the_result_follows_closely(folder: Path) -> Question:
+    """It is no copy of the result, so it may be its cause."""
+    return repeating(folder, 5, 0.02)
+
+
+@situation(makes=["claim.lineage.labels"], never=["claim.lineage.fixed"])
+def time_at_which_each_run_started(folder: Path) -> Question:
+    """A time names the run, although the loss falls with it."""
+    chance, settings = drawn(40, 43)
+    settings["started"] = [1.79e9 + 3600 * number for number in range(40)]
+    return search(folder, settings, 2 - np.arange(40) / 40 + 0.1 * chance.normal(size=40))
+
+
+@situation(makes=["claim.why.mixed_setting"], never=["claim.why.mixed_settings", "claim.why.mixed_scalars"])
+def search_over_two_data_sets(folder: Path) -> Question:
+    chance, settings = drawn(40, 44)
+    settings["dataset"] = ["cifar", "imagenet"] * 20
+    return search(folder, settings, np.tile([0.3, 2.5], 20) + 0.05 * chance.normal(size=40))

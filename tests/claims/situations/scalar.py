@@ -18,6 +18,7 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.plugins.alert.alert_cache import preview_claim
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.workspace.alert_rules import Rule
+from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
 from tests.writer.tensorboard_messages import CLASSES
@@ -883,6 +884,37 @@ def group(folder: Path, **curves: Sequence[float]) -> Question:
         written(folder / name, {"loss": dict(enumerate(values))})
     query = "&".join(f"run=./{name}" for name in curves)
     return Question(base=folder, request=f"/v2/scalar/band?tag=loss&ended=hold&{query}")
+
+
+def two_groups(folder: Path, runs: int, higher: float) -> Question:
+    """Ask whether two groups of runs end with other values."""
+    for number in range(2 * runs):
+        factor = 1 + higher * (number % 2)
+        with SummaryRecord(str(folder / f"run_{number:02}")) as record:
+            for step, value in enumerate(noisy(number)):
+                record.add_value("scalar", "loss", value * factor)
+                record.record(step)
+    query = "&".join(f"run=./run_{number:02}&group={number % 2}" for number in range(2 * runs))
+    return Question(base=folder, request=f"/v2/scalar/ends?tag=loss&{query}")
+
+
+def ends_but(key: str) -> list[str]:
+    return [f"claim.group.ends_{other}" for other in ("differ", "alike", "few") if other != key]
+
+
+@situation(makes=["claim.group.ends_differ"], never=ends_but("differ"))
+def two_groups_of_which_one_ends_higher(folder: Path) -> Question:
+    return two_groups(folder, 6, 0.5)
+
+
+@situation(makes=["claim.group.ends_alike"], never=ends_but("alike"))
+def two_groups_that_end_alike(folder: Path) -> Question:
+    return two_groups(folder, 6, 0.0)
+
+
+@situation(makes=["claim.group.ends_few"], never=ends_but("few"))
+def two_groups_of_three_runs(folder: Path) -> Question:
+    return two_groups(folder, 3, 0.5)
 
 
 @situation(makes=["claim.group.non_finite"], never=["claim.group.gaps"])

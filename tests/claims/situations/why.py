@@ -967,3 +967,120 @@ def directory_of_the_data_that_the_groups_do_not_share(folder: Path) -> Question
     for number, run in enumerate([*good, *bad]):
         run["data_dir"] = f"/data/{number // 6}"
     return groups(folder, good, bad)
+
+
+SHORTER = ["claim.why.bad_shorter", "claim.why.good_shorter"]
+
+
+def of_length(folder: Path, good: int, bad: int, last: float = 1.0, runs: int = 6) -> Question:
+    """Runs of two lengths, whose last value is a factor of the course; the shorter ones may end with NaN."""
+    ends = [[{"loss": curve(n)[:end]} for n in range(runs)] for end in (good, bad)]
+    for run in ends[0] + ends[1]:
+        if len(run["loss"]) < len(STEPS):
+            run["loss"][-1] *= last
+    return with_curves(folder, *ends)
+
+
+@situation(makes=["claim.why.bad_shorter"], never=["claim.why.good_shorter"])
+def bad_runs_that_all_stopped_early(folder: Path) -> Question:
+    return of_length(folder, 200, 60)
+
+
+@situation(makes=["claim.why.good_shorter"], never=["claim.why.bad_shorter"])
+def good_runs_that_all_stopped_early(folder: Path) -> Question:
+    return of_length(folder, 60, 200)
+
+
+@situation(makes=["claim.why.breaks"], never=SHORTER)
+def bad_runs_that_ended_at_a_nan(folder: Path) -> Question:
+    """They are short because they are bad."""
+    return of_length(folder, 200, 60, math.nan)
+
+
+@situation(never=SHORTER)
+def two_short_runs_against_two_long_ones(folder: Path) -> Question:
+    """Chance would divide four runs like this in a third of all groupings."""
+    return of_length(folder, 200, 60, runs=2)
+
+
+def crossed(folder: Path, bad: Sequence[int], runs: int = 32) -> Question:
+    """Two switches; all runs are good but those with the numbers ``bad``."""
+    chance = np.random.default_rng(61)
+    settings = [
+        {"lr": [0.001, 0.1][n % 2], "warmup": [0, 100][n // 2 % 2], "width": int(chance.integers(1, 9))}
+        for n in range(runs)
+    ]
+    good = [run for n, run in enumerate(settings) if n not in bad]
+    return groups(folder, good, [settings[n] for n in bad])
+
+
+BOTH_SETTINGS = [f"claim.why.both_{kind}" for kind in ("only_bad", "only_good", "all_bad", "all_good")]
+SPIKED = range(1, 32, 4)  # runs with the high rate and without a warmup
+
+
+def others_than(*keys: str) -> list[str]:
+    return [*(key for key in BOTH_SETTINGS if key not in keys), *SEPARATES]
+
+
+@situation(makes=["claim.why.both_only_bad"], never=others_than("claim.why.both_only_bad"))
+def high_rates_without_a_warmup_that_are_bad(folder: Path) -> Question:
+    return crossed(folder, SPIKED)
+
+
+@situation(makes=["claim.why.both_only_good"], never=others_than("claim.why.both_only_good"))
+def high_rates_without_a_warmup_that_are_good(folder: Path) -> Question:
+    return crossed(folder, [n for n in range(32) if n not in SPIKED])
+
+
+@situation(makes=["claim.why.both_all_bad"], never=others_than("claim.why.both_all_bad"))
+def high_rates_without_a_warmup_that_are_bad_beside_other_bad_runs(folder: Path) -> Question:
+    return crossed(folder, [*SPIKED, 2, 20, 11])
+
+
+@situation(makes=["claim.why.both_all_good"], never=others_than("claim.why.both_all_good"))
+def high_rates_without_a_warmup_that_are_good_beside_other_good_runs(folder: Path) -> Question:
+    return crossed(folder, [n for n in range(32) if n not in (*SPIKED, 2, 20, 11)])
+
+
+@situation(never=BOTH_SETTINGS)
+def two_switches_of_twelve_runs(folder: Path) -> Question:
+    """Three bad runs that share two settings: chance does so too often."""
+    return crossed(folder, [1, 5], 8)
+
+
+@situation(makes=["claim.lineage.results"], never=["claim.why.several"])
+def last_loss_that_is_recorded_as_a_setting(folder: Path) -> Question:
+    good, bad = drawn(62, 6), drawn(63, 6)
+    curves = {f"good_{n}": {"loss": curve(n)} for n in range(6)}
+    curves |= {f"bad_{n}": {"loss": curve(n + 9, 2.0)} for n in range(6)}
+    for run, tags in zip([*good, *bad], curves.values(), strict=True):
+        run["final_loss"] = round(tags["loss"][-1], 4)
+    return groups(folder, good, bad, curves)
+
+
+UNLIKE = ["claim.why.unlike_scalars", "claim.why.unlike_settings"]
+
+
+@situation(makes=["claim.why.unlike_scalars"], never=["claim.why.mixed_scalars", "claim.why.unlike_settings"])
+def one_run_of_each_of_two_experiments(folder: Path) -> Question:
+    ours = {"loss": curve(0), "accuracy": curve(1), "rate": curve(2)}
+    return with_curves(folder, [ours], [{"loss": curve(0), "reward": curve(1), "kl": curve(2)}])
+
+
+@situation(never=[*UNLIKE, "claim.why.mixed_scalars"])
+def two_runs_whose_scalars_have_other_names_for_the_same(folder: Path) -> Question:
+    ours = {"train/loss": curve(0), "val/loss": curve(1), "lr": curve(2)}
+    theirs = {"loss/train": curve(0), "eval/loss": curve(1), "learning_rate": curve(2)}
+    return with_curves(folder, [ours], [theirs])
+
+
+@situation(
+    makes=["claim.why.unlike_settings"], never=["claim.why.mixed_settings", "claim.why.unlike_scalars"]
+)
+def two_runs_of_other_settings(folder: Path) -> Question:
+    return groups(folder, [{"batch": 64, "decay": 0.1}], [{"layers": 4, "heads": 8}])
+
+
+@situation(never=UNLIKE)
+def two_runs_whose_settings_have_other_names(folder: Path) -> Question:
+    return groups(folder, [{"batch": 64, "lr": 0.1}], [{"batch_size": 64, "learning_rate": 0.1}])

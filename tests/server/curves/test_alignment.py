@@ -230,3 +230,29 @@ def test_two_curves_that_come_together_do_not_part() -> None:
     change = find_divergence(falling[::-1] + noise, 1e-6)
     assert change is not None
     assert abs(change.onset - 200) <= 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    gap=st.floats(-0.4, 0.4),
+    growth=st.floats(-0.5, 0.5),
+    onset=st.floats(0.0, 0.9),
+)
+def test_a_verdict_does_not_depend_on_which_curve_is_the_baseline(
+    seed: int, gap: float, growth: float, onset: float
+) -> None:
+    noise = 0.04 * np.random.default_rng(seed).standard_normal((2, len(STEPS)))
+    grown = growth * np.maximum(STEPS / len(STEPS) - onset, 0)
+    run, base = BASE * np.exp(noise[0] + gap + grown), BASE * np.exp(noise[1])
+    here, there = (align(STEPS, *pair, 1e-6) for pair in ((run, STEPS, base), (base, STEPS, run)))
+    assert (here.verdict, here.onset, here.broken_in) == (there.verdict, there.onset, there.broken_in)
+
+
+def test_a_gap_that_grows_is_found_from_both_sides() -> None:
+    noise = 0.04 * np.random.default_rng(0).standard_normal((2, len(STEPS)))
+    run, base = BASE * np.exp(noise[0]), BASE * np.exp(noise[1] + 0.15 + 0.15 * (STEPS > 200))
+    for pair in ((run, STEPS, base), (base, STEPS, run)):
+        result = align(STEPS, *pair, 1e-3)
+        assert result.verdict == "drifts"
+        assert abs((result.onset or 0) - 200) < 30

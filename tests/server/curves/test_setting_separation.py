@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from mindinsight.server.curves import setting_separation
 from mindinsight.server.curves.setting_separation import (
     Separation,
     Value,
+    conjunction,
     failing_setting,
     identity,
     names_runs,
     numbered,
+    same_value,
     separations,
 )
 
@@ -175,3 +178,36 @@ def test_runs_that_did_not_record_the_setting_are_in_no_region() -> None:
 def test_a_text_has_the_values_of_the_failing_runs() -> None:
     column: list[Value] = ["adam", "sgd", "lion", "sgd"] * 10
     assert region(column, [value == "lion" for value in column]) == ("lion", 10, 0)
+
+
+def test_a_region_of_two_settings_is_found_where_each_alone_has_runs_of_both_groups() -> None:
+    rate, warmup = [0.001, 0.1] * 16, [0, 0, 100, 100] * 8
+    order = [*(n for n in range(32) if n % 4 != 1), *range(1, 32, 4)]
+    columns = {"lr": [rate[n] for n in order], "warmup": [warmup[n] for n in order]}
+    found = conjunction(columns, 24)
+    assert found is not None
+    assert (found.names, found.regions) == (("lr", "warmup"), ([0.1], [0]))
+    assert (found.side, found.runs) == ("bad", 8)
+    assert found.chance <= 0.001
+    assert conjunction({**columns, "copy": columns["lr"]}, 24) is None  # which of both is unknown
+    assert conjunction({"lr": columns["lr"]}, 24) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_region_of_random_settings_is_no_rarer_than_in_random_groups(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    columns: dict[str, Any] = {name: chance.uniform(size=24).tolist() for name in "abc"}
+    columns["d"] = chance.choice(["x", "y"], 24).tolist()
+    found = conjunction(columns, 12)
+    assert found is None or found.chance > 0.02
+
+
+def test_a_number_equals_its_text_and_no_other() -> None:
+    assert same_value(0.001, "0.001")
+    assert same_value("1e-3", 0.001)
+    assert same_value(32, 32.0)
+    assert not same_value("0.0010001", 0.001)
+    assert not same_value("1", True)
+    assert not same_value("1.0", "1")  # versions are texts
+    assert not same_value("nan", 0.001)
+    assert not same_value(None, "")

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command, add_json
@@ -21,8 +22,13 @@ from mindinsight.server.commands.terminal import (
     table,
     terminal_width,
 )
-from mindinsight.server.curves.alignment import align, paired_tags
-from mindinsight.server.curves.alignment_claims import claim_of, one_sided_claims, uncompared_claims
+from mindinsight.server.curves.alignment import align
+from mindinsight.server.curves.alignment_claims import (
+    claim_of,
+    one_sided_claims,
+    paired_claims,
+    uncompared_claims,
+)
 from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
@@ -76,6 +82,7 @@ def compare(options: argparse.Namespace) -> int:
     if not options.tag and not options.pair:
         ours, theirs = {tag for tag, _ in pairs}, {other for _, other in pairs}
         alone = one_sided_claims(sorted(set(run.scalars) - ours), sorted(set(reference.scalars) - theirs))
+        alone += paired_claims(pairs)
     for claim in alone if rows else ():
         say(localize_claim(claim))
     for line in (line for side in (run, reference) for line in damage_lines(side, time.time())):

@@ -1,6 +1,5 @@
 """Precision alignment of two curves that should agree, and detection of the step at which they diverge."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -219,12 +218,9 @@ def _divergence(values: Doubles, base: Doubles, floor: float) -> Change | None:
 
 
 def _noise_shares(values: Doubles, base: Doubles, floor: float) -> tuple[Doubles, Doubles]:
-    """Return [n] the local noise of both curves as shares of the local size of the baseline.
-
-    The shares are at least ``floor``.
-    """
+    """Return [n] the noise of both curves nearby as shares of their size there. At least ``floor``."""
     unit = max(unit_of(values), unit_of(base))
-    size = np.maximum(size_nearby(base / unit), 1e-300)
+    size = np.maximum(_size_of_both(values / unit, base / unit), 1e-300)
     mine, theirs = (np.maximum(local_noise(curve / unit) / size, floor) for curve in (values, base))
     return mine, theirs
 
@@ -426,7 +422,8 @@ def _constant_factor(values: Doubles, base: Doubles, tolerance: float) -> float 
         if not np.isfinite(factors).all() or factor == 0 or not (np.abs(factors - 1) > tolerance).all():
             return None
         varies = float(np.abs(factors / factor - 1).max())
-    return factor if varies <= min(tolerance, _CONSTANT * abs(factor - 1)) else None
+    apart = min(abs(factor - 1), abs(1 / factor - 1))  # the same from either side
+    return factor if varies <= min(tolerance, _CONSTANT * apart) else None
 
 
 def _growth_start(values: Doubles, base: Doubles, floor: float) -> int | None:
@@ -538,20 +535,26 @@ def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verd
 
 
 def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
-    """Return [n] ``values - base`` divided by ``|base|``, or by its usual size nearby if that is larger.
-    Always finite.
+    """Return [n] ``values - base`` relative to the usual size of both curves nearby, always finite.
 
     `find_change` searches in this instead of in shares of ``|base|``, which are large near 0 even without a
-    change.
+    change, and which would make the verdict depend on which of two curves is the baseline.
     """
     if not len(base):
         return np.zeros(0)
     unit = max(unit_of(values), unit_of(base))
     apart = subtract(values / unit, base / unit)
-    known = size_nearby(base / unit)
+    known = _size_of_both(values / unit, base / unit)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.where(apart == 0, 0.0, apart / known)
     return np.asarray(np.clip(np.nan_to_num(share), -_MOST, _MOST), np.float64)
+
+
+def _size_of_both(values: Doubles, base: Doubles) -> Doubles:
+    """Return [n] the geometric mean of the sizes of two curves nearby, which either of them may be."""
+    ours, theirs = size_nearby(values), size_nearby(base)
+    least = np.maximum(ours, theirs) / _MOST**2
+    return np.asarray(np.sqrt(np.maximum(ours, least)) * np.sqrt(np.maximum(theirs, least)), np.float64)
 
 
 def size_nearby(base: Doubles) -> Doubles:
@@ -561,34 +564,3 @@ def size_nearby(base: Doubles) -> Doubles:
     usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]
     nearby = np.interp(np.arange(len(base)), (edges[:-1] + edges[1:] - 1) / 2, usual)
     return np.maximum(size, nearby)
-
-
-_DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
-
-
-def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs (base tag, tag) of tags that are equal, or else similar and unambiguous. Other tags
-    are left out."""
-    known = set(tags)
-    pairs = [(tag, tag) for tag in base_tags if tag in known]
-    base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
-    for name, rest in base_alike.items():
-        if len(rest) == 1 and len(alike.get(name, ())) == 1:
-            pairs.append((rest[0], alike[name][0]))
-    return pairs
-
-
-def _by_plain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
-    """Group the tags that are not in `without` by their plain name."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    common = set(without)
-    for tag in tags:
-        if tag not in common:
-            groups[_plain_name(tag)].append(tag)
-    return groups
-
-
-def _plain_name(tag: str) -> str:
-    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`."""
-    parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
-    return "/".join(parts) or tag.lower()

@@ -154,6 +154,17 @@ def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]
     return claims
 
 
+def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
+    """Return the claim that scalars of a run and of its baseline were compared though their names differ."""
+    parts = [
+        Claim("claim.part.align_pair", "note", {"tag": tag, "other": other})
+        for tag, other in pairs
+        if tag != other
+    ]
+    facts = {"n": len(parts), "pairs": few(parts, _NAMED)}
+    return [Claim("claim.align.paired", "note", facts)] if parts else []
+
+
 def uncompared_claims(aligned: Alignment, run: int) -> list[Claim]:
     """Return the claim that steps of two curves that differ were not compared, because only one has them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -19,6 +19,7 @@ from mindinsight.server.curves.setting_separation import (
     failing_setting,
     identity,
     is_usable,
+    names_runs,
     numbered,
     parts_of,
 )
@@ -46,6 +47,8 @@ _PAIR: Final = 0.01  # the same of any pair of settings
 _FAILING: Final = 0.01  # the same of a setting that separates runs with a non-finite objective
 _EXTREME: Final = 0.02  # the same of values all of whose runs have a lower, or higher, objective than others
 _ELSEWHERE: Final = 0.05  # chance that none of the best runs has one of the other texts
+_RESAMPLES: Final = 200  # of the runs, in which an order of settings has to hold
+_ORDERED: Final = 0.95  # share of these
 _ROUNDING: Final = 1e-6  # range below which nothing but rounding is left of a product of ranks
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
@@ -124,15 +127,16 @@ def importance(
     matrix = np.stack([_encoded(column, ordered) for column in judged.values()], axis=1)
     trials = _trials(judged)
     factors = _factors(judged, trials)
-    named = proven(factors, trials.means(ordered), seed)
-    measured, explained = _measured(judged, matrix, ordered, named, seed)
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
+    targets = trials.means(ordered), trials.means(target)
+    groups = _alike(proven(factors, targets[0], seed), known, targets[0], factors)
+    measured, explained = _measured(judged, matrix, ordered, groups, seed)
     facts = {**facts, "combinations": trials.combinations}
     extreme = list(_extreme(judged, target, trials, facts)) if factors else []
     regions = list(_regions(measured, judged, target, facts))
     claims = [
         *(claim for claim in regions if claim.key in _BEST_RUNS.values()),  # what to do comes first
-        *_decisive(measured, known, trials.means(ordered), judged, facts, factors, extreme),
+        *_decisive(measured, known, targets, judged, facts, (factors, groups), extreme),
         *(claim for claim in regions if claim.key not in _BEST_RUNS.values()),
         *left_out,
         *notes,
@@ -259,7 +263,9 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
         if len(there) < least:
             values = {"setting": plain(name), "count": len(there)}
             rare.append(Claim("claim.part.lineage.carried", "note", values))
-        elif numbers_of(column) is None and len(distinct) > _LABELS * len(column):
+        elif names_runs(name, column) or (
+            numbers_of(column) is None and len(distinct) > _LABELS * len(column)
+        ):
             labels.append(plain(name))
         else:
             judged[name] = column
@@ -295,17 +301,49 @@ def label_note(names: Sequence[str]) -> list[Claim]:
     return seed_note(names, "claim.lineage.labels")
 
 
+def _alike(
+    named: Sequence[str], known: Mapping[str, Doubles], target: Doubles, factors: Mapping[str, Factor]
+) -> dict[str, list[str]]:
+    """Return the ``named`` settings, each with those that may matter instead because they change together.
+
+    ``known`` and ``target`` have one value for each trial. A setting that may be meant by another has no
+    group.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in named:
+        like = rivals(factors, target, name)
+        others = [
+            other
+            for other in known
+            if other != name
+            and (_follows(known[name], known[other], _ALIKE) or other in like)
+            and _follows(known[name], known[other], _RELATED)
+        ]
+        taken = {*groups, *(member for members in groups.values() for member in members)}
+        if name not in taken and not taken & {*others}:
+            groups[name] = others
+    return groups
+
+
 def _measured(
-    judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, named: Collection[str], seed: int
+    judged: Mapping[str, Sequence[Any]],
+    matrix: Doubles,
+    target: Doubles,
+    groups: Mapping[str, Sequence[str]],
+    seed: int,
 ) -> tuple[list[ColumnImportance], float]:
     """Return the importance of each setting, a column of ``matrix``, largest first, and the explained share.
 
-    Only settings in ``named`` can be marked as mattering.
+    Only settings of ``groups`` may matter. Those of one group are shuffled together: a forest that splits by
+    either of two settings that change together would show each of them as less important.
     """
     generator = np.random.default_rng(seed)
     bins = binned(matrix)
     forest = grow(bins, target, generator)
-    falls, explained = _falls(forest, bins, target, generator)
+    names = list(judged)
+    members = {name: [first, *others] for first, others in groups.items() for name in (first, *others)}
+    shuffled = [[names.index(member) for member in members.get(name, [name])] for name in names]
+    falls, explained = _falls(forest, bins, target, shuffled)
     means = falls.mean(axis=1)
     measured = [
         ColumnImportance(
@@ -314,7 +352,7 @@ def _measured(
             max(0.0, float(falls[number].min())),
             max(0.0, float(falls[number].max())),
             _sign(column, target),
-            name in named and explained > _EXPLAINED,
+            name in members and explained > _EXPLAINED,
             sum(is_usable(value) for value in column),
         )
         for number, (name, column) in enumerate(judged.items())
@@ -323,10 +361,12 @@ def _measured(
 
 
 def _falls(
-    forest: Forest, bins: Any, target: Doubles, generator: np.random.Generator
+    forest: Forest, bins: Any, target: Doubles, together: Sequence[Sequence[int]]
 ) -> tuple[Doubles, float]:
-    """Return [columns, shuffles] how far the explained share falls when a column is shuffled, and the
-    share."""
+    """Return [columns, shuffles] the fall of the explained share, and the share itself.
+
+    ``together`` has for each column those that are shuffled with it.
+    """
     variance = float(target.var())
     predicted = forest.predict_unseen(bins)
     seen = ~np.isnan(predicted)  # all runs, unless every tree drew one
@@ -336,10 +376,11 @@ def _falls(
 
     before = error(predicted)
     falls = np.zeros((bins.shape[1], _REPEATS))
-    for column in range(bins.shape[1]):
+    for column, group in enumerate(together):
+        generator = np.random.default_rng(min(group))  # the same shuffles for each column of a group
         shuffled = bins.copy()
         for repeat in range(_REPEATS):
-            shuffled[:, column] = generator.permutation(bins[:, column])
+            shuffled[:, group] = bins[generator.permutation(len(bins))][:, group]
             falls[column, repeat] = error(forest.predict_unseen(shuffled)) - before
     return falls, 1 - before
 
@@ -347,19 +388,20 @@ def _falls(
 def _decisive(
     measured: Sequence[ColumnImportance],
     known: Mapping[str, Doubles],
-    target: Doubles,
+    targets: tuple[Doubles, Doubles],
     judged: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Any],
-    factors: Mapping[str, Factor],
+    effects: tuple[Mapping[str, Factor], Mapping[str, Sequence[str]]],
     extreme: Sequence[Claim],
 ) -> Iterator[Claim]:
     """Yield claims about the settings that matter, or that none does, and about settings that cannot be
     separated.
 
-    ``known`` and ``target`` have one value for each trial. ``factors`` is empty if effects cannot be
-    separated. ``extreme`` are the claims about the values with the best or worst runs, used if the forest
-    finds nothing.
+    ``known`` and ``targets``, ranks and values of the objective, have one value for each trial. ``effects``
+    are factors, none if no effect can be known, and the groups of settings that matter.
+    ``extreme`` are the claims about values that do best or worst, which count if no forest knows more.
     """
+    (factors, groups), target = effects, targets[0]
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if numbers_of(judged[name]) is not None}
@@ -376,24 +418,51 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
-    like = {name: rivals(factors, target, name) for name in names}
-    alike_of = {
-        name: [
-            other
-            for other in known
-            if other != name
-            and (_follows(known[name], known[other], _ALIKE) or other in like[name])
-            and _follows(known[name], known[other], _RELATED)
-        ]
-        for name in names
-    }
-    first = [name for name in names if not set(alike_of[name]) & set(names[: names.index(name)])]
-    settings = few([plain(name) for name in first], _NAMED)
-    yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(first)}, evidence)
+    first = [name for name in names if name in groups]
+    parts = [_any_of([name, *groups[name]]) for name in first]
+    key = "matters" if _is_ordered(first, factors, targets) else "matters_unordered"
+    values = {**facts, "settings": few(parts, _NAMED), "n": len(first)}
+    yield Claim(f"claim.lineage.{key}", "found", values, evidence)
     for name in first:
-        if alike := alike_of[name]:
+        if alike := groups[name]:
             values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
+
+
+def _any_of(names: Sequence[str]) -> str | Claim:
+    """Return settings of which any may matter as part of a sentence."""
+    if len(names) == 1:
+        return plain(names[0])
+    others = few([plain(name) for name in names[1:]], _NAMED)
+    return Claim("claim.part.lineage.any_of", "note", {"setting": plain(names[0]), "others": others})
+
+
+def _is_ordered(names: Sequence[str], factors: Mapping[str, Factor], targets: Sequence[Doubles]) -> bool:
+    """Return True if each setting explains more of ``targets`` than the next in nearly all resampled trials.
+
+    Without it, which of two settings explains more may be due to the noise of a few runs. ``targets`` are
+    values and ranks: ranks show differences within noise as large, and values those of a few outliers.
+    """
+    if len(names) < 2:
+        return True
+    generator = np.random.default_rng(0)
+    models = [factors[name].bins(_GROUPS) for name in names]
+    holds = np.zeros((len(targets), len(names) - 1))
+    for _ in range(_RESAMPLES):
+        rows = generator.integers(len(targets[0]), size=len(targets[0]))
+        shares = [[_share(model[rows], target[rows]) for model in models] for target in targets]
+        holds += np.diff(shares, axis=1) < 0
+    return bool((holds >= _ORDERED * _RESAMPLES).all())
+
+
+def _share(groups: Doubles, target: Doubles) -> float:
+    """Return the share of the variance of ``target`` [n] between ``groups`` [n, k], beyond that of chance."""
+    counts = groups.sum(axis=0)
+    groups, counts = groups[:, counts > 0], counts[counts > 0]
+    within = float(((target - groups @ (groups.T @ target / counts)) ** 2).sum())
+    free = max(len(target) - len(counts), 1)
+    whole = float(((target - target.mean()) ** 2).sum()) / max(len(target) - 1, 1)
+    return 1 - within / free / max(whole, 1e-300)
 
 
 def _weak(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -26,9 +26,13 @@ _FACT: Final = re.compile(
     r"|hostname|port|pid|(run|exp|experiment|job|trial)[_-]?name)$",
     re.IGNORECASE,
 )
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _FACT_TEXT: Final = re.compile(r"[/\\]|^\d{4}-\d\d-\d\d")  # a path or a date
 _ONE_SIDED: Final = 0.1  # effect by which an interval exceeds a threshold, or the threshold is stated
 _NAMED: Final = 8  # values that one sentence lists
+_PARTS: Final = 4  # parts of the numbers of a setting at whose ends a region of two settings ends
+_MASKS: Final = 50_000  # regions of two settings that are searched in about a second
+_BLOCK: Final = 2000  # regions that are counted together: 16 MB
 
 Value: TypeAlias = str | int | float | bool | None  # None: the run does not have the setting
 Runs: TypeAlias = npt.NDArray[np.bool_]  # [n] True for some of the runs
@@ -52,6 +56,14 @@ def identity(value: Value) -> str | tuple[str, Value]:
     """Return a hashable key for a value, in which 1 equals 1.0, True differs from 1, and NaN equals NaN."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
     return ("number", value) if is_number else repr(value)
+
+
+def same_value(left: Any, right: Any) -> bool:
+    """Return True if two values are equal, or one is a number and the other the text of that number."""
+    if isinstance(left, str) != isinstance(right, str):
+        text, other = (left, right) if isinstance(left, str) else (right, left)
+        return is_number(other) and _NUMBER.fullmatch(text.strip()) is not None and float(text) == other
+    return identity(left) == identity(right)
 
 
 def names_runs(name: str, values: Sequence[Value]) -> bool:
@@ -193,6 +205,87 @@ def _divisions(number: int, first: int) -> Divisions:
     divisions = np.zeros((len(chosen), number), np.bool_)
     divisions[np.arange(len(chosen))[:, None], chosen] = True
     return divisions
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Region of two settings in which all runs belong to one group, though neither setting does it alone."""
+
+    names: tuple[str, str]
+    regions: tuple[list[Any], list[Any]]  # parts of a sentence
+    side: str  # "good" or "bad": the group of the runs
+    runs: int
+    chance: float  # probability that any region of two settings is as large in random groups
+
+
+def conjunction(columns: Mapping[str, Sequence[Value]], first: int) -> Conjunction | None:
+    """Return the rarest region of two settings with runs of one group only, or None if none is or several
+    pairs of settings have one.
+
+    ``columns`` have one value for each run, of the ``first`` good runs and then of the bad ones.
+    """
+    count = len(next(iter(columns.values()), ()))
+    sides = {name: list(_sides(column)) for name, column in columns.items()}
+    pairs = list(combinations(sides, 2))
+    if sum(len(sides[left]) * len(sides[right]) for left, right in pairs) > _MASKS or not 0 < first < count:
+        return None
+    found = [
+        (names, (left, right), mask)
+        for names in pairs
+        for left, ours in sides[names[0]]
+        for right, theirs in sides[names[1]]
+        if 1 < (mask := ours & theirs).sum() < min(ours.sum(), theirs.sum())
+    ]
+    if not found:
+        return None
+    masks = np.unique(np.stack([mask for _, _, mask in found]), axis=0)
+    divisions = _divisions(count, first)
+    smallest = np.ones(len(divisions))
+    for start in range(0, len(masks), _BLOCK):
+        smallest = np.minimum(smallest, _purity(masks[start : start + _BLOCK], divisions).min(axis=0))
+    actual = (np.arange(count) < first)[None]
+    chances = _purity(np.stack([mask for _, _, mask in found]), actual)[:, 0]
+    best = float(chances.min())
+    rows = np.flatnonzero(chances <= best * (1 + _ROUNDING)).tolist()
+    if best == 1 or len({found[row][0] for row in rows}) > 1:
+        return None
+    names, regions, mask = found[rows[0]]
+    chance = float((smallest <= best * (1 + _ROUNDING)).mean())
+    return Conjunction(names, regions, "good" if mask[:first].any() else "bad", int(mask.sum()), chance)
+
+
+def _purity(masks: Runs, divisions: Divisions) -> Doubles:
+    """Return [m, d] how rarely random groups have all runs of a mask in one group, 1 if they are in both."""
+    count = divisions.shape[1]
+    first = int(divisions[0].sum())
+    inside = masks.astype(np.float32) @ divisions.T.astype(np.float32)
+    sizes = masks.sum(axis=1)
+    whole = np.array([[_all_of(count, size, int(k)) for k in sizes] for size in (first, count - first)])
+    ours = np.where(inside == sizes[:, None], whole[0][:, None], 1.0)
+    return np.asarray(np.where(inside == 0, whole[1][:, None], ours), np.float64)
+
+
+def _all_of(count: int, size: int, chosen: int) -> float:
+    """Return the probability that all ``chosen`` of ``count`` runs are in a random group of ``size``."""
+    return math.comb(count - chosen, size - chosen) / math.comb(count, size) if chosen <= size else 0.0
+
+
+def _sides(column: Sequence[Value]) -> Iterator[tuple[list[Any], Runs]]:
+    """Yield regions of a setting as parts of a sentence, with their runs: each text, or the numbers up to and
+    from the ends of a few parts."""
+    keys = [identity(value) for value in column]
+    distinct = dict(zip(keys, column, strict=True))
+    if not _order(column)[1] or None in distinct.values() or len(distinct) == 2:
+        for key, value in distinct.items() if len(distinct) <= 2 * _PARTS else ():
+            yield parts_of([value]), np.array([other == key for other in keys])
+        return
+    numbers: Any = np.array(column, np.float64)
+    for number in np.unique(np.quantile(numbers, np.arange(1, _PARTS) / _PARTS, method="lower")).tolist():
+        for end, chosen in (("at_most", numbers <= number), ("at_least", numbers > number)):
+            inside = numbers[chosen]
+            if 0 < len(inside) < len(numbers):
+                value = float(inside.max() if end == "at_most" else inside.min())
+                yield [Claim(f"claim.part.lineage.{end}", "note", {"value": value})], chosen
 
 
 @dataclass(frozen=True, slots=True)

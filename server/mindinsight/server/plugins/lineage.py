@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
+from mindinsight.server.api.mixed_runs import mixed_claims
+from mindinsight.server.api.recorded_results import repeated_results, result_claims
 from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
@@ -80,8 +82,9 @@ def importance_of(
 ) -> dict[str, Any]:
     """Return how much each setting matters for the objective, by permutation on a random forest.
 
-    `claims` state which settings matter beyond chance, where the best runs lie, what was omitted, or why
-    nothing can be said. Each of `columns` has the interval `low` to `high` of the shuffles, a `sign` (+1 or
+    `claims` state that runs may be of several experiments, which settings matter beyond chance, where the
+    best runs lie, what was omitted, or why nothing can be said. Settings that change together are shuffled
+    together. Each of `columns` has the interval `low` to `high` of the shuffles, a `sign` (+1 or
     -1 only if the relation is monotone) and the number of runs that have it (`carried`). `explained` is the
     share of the variance that the forest explains of unseen runs.
     """
@@ -95,13 +98,17 @@ def importance_of(
     keys -= {objective, *_repeated(records)}
     settings = sorted((key for key in keys if not key.startswith("metric:")), key=_in_order)
     columns = {key: [row.get(key) for row in rows] for key in settings}
+    results = repeated_results(records, columns, objective.partition(":")[2])
+    columns = {key: column for key, column in columns.items() if key not in results}
     answer = _importance(service, objective, columns, [row.get(objective) for row in rows])
     return {
         "objective": objective,
         "runs": answer.runs,
         "explained": answer.explained,
         "columns": [asdict(column) for column in answer.columns],
-        "claims": [claim.as_json() for claim in answer.claims],
+        "claims": [
+            claim.as_json() for claim in (*mixed_claims(records), *answer.claims, *result_claims(results))
+        ],
     }
 
 

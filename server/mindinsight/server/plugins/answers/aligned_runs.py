@@ -8,17 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
-from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
+from mindinsight.server.curves.alignment import ORDER, Alignment, align
+from mindinsight.server.curves.alignment_claims import (
+    claim_of,
+    difference_claim,
+    one_sided_claims,
+    paired_claims,
+    uncompared_claims,
+)
 from mindinsight.server.curves.importance import better_end, is_seed
-from mindinsight.server.curves.setting_separation import identity, names_runs
+from mindinsight.server.curves.setting_separation import names_runs, same_value
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
 
 _NAMED = 3  # scalars or settings in a claim
 _END = 0.1  # share of the common steps that are the end
+_BEYOND = 0.05  # share of the steps of a run after the last common one, from which its end is not compared
+_FEWEST = 5  # steps of other numbers at which two curves agree: fewer may by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,9 @@ class TagAlignment:
     alignment: Alignment
     claim: Claim
     change: float | None = None  # of the medians at the end, relative to the baseline
+    ends: tuple[int, int, int] | None = None  # last steps of run, baseline and both, if far from each other
+    uncompared: tuple[Claim, ...] = ()  # on steps that only one of the two has
+    recounted: Claim | None = None  # that the curves agree if steps are counted in another way
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
@@ -38,9 +50,57 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
         aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-        change = _change_at_end((line.steps, line.values), (base.steps, base.values))
-        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance), change))
+        claim, curves = claim_of(aligned, tolerance), ((line.steps, line.values), (base.steps, base.values))
+        ends = _far_ends(*curves)
+        change = None if ends else _change_at_end(*curves)
+        uncompared = tuple(uncompared_claims(aligned, len(line.steps)))
+        recounted = recounted_claim(*curves, tolerance) if claim.verdict != "clear" else None
+        rows.append(TagAlignment(tag, other, aligned, claim, change, ends, uncompared, recounted))
     return sorted(rows, key=_rank)
+
+
+def _far_ends(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> tuple[int, int, int] | None:
+    """Return the last steps of both curves and of their common steps, if a curve goes on beyond those, else
+    None."""
+    common = np.intersect1d(line[0], base[0])
+    if not len(common):
+        return None
+    last = int(common[-1])
+    far = [int(steps[-1]) - last > _BEYOND * int(steps[-1] - steps[0]) for steps, _ in (line, base)]
+    return (int(line[0][-1]), int(base[0][-1]), last) if any(far) else None
+
+
+def recounted_claim(line: tuple[Ints, Floats], base: tuple[Ints, Floats], tolerance: float) -> Claim | None:
+    """Return the claim that two curves agree at all steps of one if the other counts steps in another way.
+
+    That is by a factor, as epochs, or from another first step. None without such a way, or if the values are
+    too few or too much alike to show it.
+    """
+    for (steps, values), (others, theirs), turned in ((line, base, False), (base, line, True)):
+        if len(steps) < _FEWEST or len(others) < len(steps) or len(np.unique(values)) < _FEWEST:
+            continue
+        ratio = round(len(others) / len(steps))
+        for factor in {1, ratio} - {0}:
+            ends = (int(others[0] - factor * steps[0]), int(others[-1] - factor * steps[-1]), -1, 0, 1)
+            for shift in {*ends, factor, factor - 1} - ({0} if factor == 1 else set()):
+                if _agrees(factor * steps + shift, values, others, theirs, tolerance):
+                    sides = [(steps[0], steps[-1]), (factor * steps[0] + shift, factor * steps[-1] + shift)]
+                    (first, last), (base_first, base_last) = reversed(sides) if turned else sides
+                    facts = {"n": len(steps), "first": int(first), "last": int(last)}
+                    facts |= {"base_first": int(base_first), "base_last": int(base_last)}
+                    size = difference_claim(tolerance, absolute=False)
+                    return Claim("claim.align.recounted", "note", {**facts, "tolerance": size})
+    return None
+
+
+def _agrees(steps: Ints, values: Floats, others: Ints, theirs: Floats, tolerance: float) -> bool:
+    """Return True if a curve has all ``steps``, but for a tenth beyond its ends, and agrees there."""
+    _, at, other_at = np.intersect1d(steps, others, return_indices=True)
+    if len(at) < max(_FEWEST, 0.9 * len(steps)):
+        return False
+    ours, base = np.asarray(values, np.float64)[at], np.asarray(theirs, np.float64)[other_at]
+    varies = np.abs(np.diff(ours)) > 2 * tolerance * np.abs(ours[1:])
+    return bool((np.abs(ours - base) <= tolerance * np.abs(base)).all()) and 2 * varies.sum() > len(varies)
 
 
 def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> float | None:
@@ -66,6 +126,16 @@ def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim
         if end is None or row.change is None or row.claim.verdict != "found" or abs(row.change) <= tolerance:
             continue
         sides["better" if (row.change < 0) == (end == "lowest") else "worse"].append((row.change, row.tag))
+    unknown = [
+        (row.tag, row.ends)
+        for row in rows
+        if row.ends and better_end(row.tag) is not None and row.claim.verdict == "found"
+    ]
+    if unknown:
+        run, base, last = unknown[0][1]
+        facts = {"n": len(unknown), "tags": few([tag for tag, _ in unknown], _NAMED)}
+        facts |= {"step": last, "run": run, "baseline": base}
+        yield Claim("claim.align.ends_unknown", "unknown", facts)
     for side, changes in sides.items():
         if changes:
             parts = [
@@ -84,7 +154,7 @@ def seed_claims(run: Run, baseline: Run) -> Iterator[Claim]:
     """Yield a note if two runs have equal settings except the random seed, so that they differ by chance."""
     ours, theirs = hyper_of(run.lineage), hyper_of(baseline.lineage)
     names = sorted(ours.keys() | theirs.keys())
-    differing = [name for name in names if identity(ours.get(name)) != identity(theirs.get(name))]
+    differing = [name for name in names if not same_value(ours.get(name), theirs.get(name))]
     settings = [name for name in differing if not names_runs(name, (ours.get(name), theirs.get(name)))]
     if settings and all(is_seed(name, (ours.get(name), theirs.get(name))) for name in settings):
         facts = {"n": len(settings), "settings": few(settings, _NAMED)}
@@ -108,13 +178,21 @@ def alignment_claims(
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
-    return [*_compared_claims(rows, tolerance), *end_claims(rows, tolerance), *one_sided_claims(*alone)]
+    pairs = [(row.other, row.tag) for row in rows]
+    return [
+        *_compared_claims(rows, tolerance),
+        *end_claims(rows, tolerance),
+        *paired_claims(pairs),
+        *one_sided_claims(*alone),
+    ]
 
 
 def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     main = min(rows, key=lambda row: _interest(row.tag))
     claims = [
-        Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
+        Claim("claim.part.align_scalar", claim.verdict, {"tag": main.tag, "claim": claim})
+        for claim in (main.recounted, main.claim, *main.uncompared)
+        if claim is not None
     ]
     first = next((row for row in rows if row.alignment.onset is not None), None)
     if first is not None:

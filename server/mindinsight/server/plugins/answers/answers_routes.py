@@ -6,21 +6,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from mindinsight.server.api.run_answers import hyper_of
-from mindinsight.server.claims import Claim, Verdict, format_number
-from mindinsight.server.compute.json_values import exact_as_text
+from mindinsight.server.api.mixed_runs import mixed_claims
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves import curve_comparison
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
-from mindinsight.server.curves.importance import is_seed, label_note, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
-from mindinsight.server.curves.setting_separation import (
-    Separation,
-    Value,
-    identity,
-    names_runs,
-    separations,
-)
-from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments, seed_claims
@@ -31,35 +21,26 @@ from mindinsight.server.plugins.answers.end_values import (
     end_claims,
     end_of_common_steps,
     end_values,
+    length_claims,
     since_claims,
     values_since,
 )
-from mindinsight.server.plugins.answers.mixed_runs import mixed_claims
-from mindinsight.server.plugins.answers.non_finite import CHANCE, non_finite_claims
+from mindinsight.server.plugins.answers.non_finite import non_finite_claims
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
+from mindinsight.server.plugins.answers.why_settings import (
+    Setting,
+    conjunction_claims,
+    left_out,
+    recorded_settings,
+    setting_claims,
+    settings,
+    unrecorded_claims,
+)
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
 
-_CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
-_TEXTS: Final = 4  # texts of a region named in a claim
 _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Hyperparameter that differs between runs, and how well it separates good runs from bad ones."""
-
-    name: str
-    separation: Separation
-    good: list[Value]  # distinct values of the good runs
-    bad: list[Value]
-    recorded: tuple[int, int]  # numbers of good and bad runs that recorded it
-
-    @property
-    def is_compared(self) -> bool:
-        """Return False if only runs of one group recorded the setting, and not all runs of that group."""
-        return all(self.recorded) or self.separation.effect == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,70 +61,6 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
         return []
     evidence = tuple({"run": run.id} for run in unread)
     return [Claim("claim.answers.reading", "unknown", {"n": len(unread), "count": len(runs)}, evidence)]
-
-
-def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
-    """Return the settings that are not the same in all runs, those that separate the groups best first.
-    Random seeds and names of runs are left out."""
-    values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
-    recorded = recorded_settings([*good, *bad])
-    seeds, labels = _left_out([*good, *bad], recorded)
-    names = sorted(recorded - {*seeds, *labels})
-    columns = [[[run.get(name) for run in group] for name in names] for group in values]
-    differing = [
-        number
-        for number in range(len(names))
-        if len({identity(value) for group in columns for value in group[number]}) > 1
-    ]
-    ours, theirs = ([group[number] for number in differing] for group in columns)
-    judged = zip(ours, theirs, separations(ours, theirs, recorded_only=True), strict=True)
-    rows = [
-        Setting(names[number], judge, _distinct(first), _distinct(second), (_known(first), _known(second)))
-        for number, (first, second, judge) in zip(differing, judged, strict=True)
-    ]
-    return sorted(rows, key=_telling)
-
-
-def recorded_settings(runs: Sequence[Run]) -> set[str]:
-    """Return the names of the settings that runs recorded, without facts that repeat a user's setting."""
-    lineages = [run.lineage for run in runs if run.lineage is not None]
-    user = {name for lineage in lineages for name in lineage.user_defined}
-    return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
-
-
-def _known(values: Sequence[Value]) -> int:
-    return sum(value is not None for value in values)
-
-
-def _left_out(runs: Sequence[Run], recorded: set[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the settings that are random seeds, and of those that name runs."""
-    values = [hyper_of(run.lineage) for run in runs]
-    columns = {name: [run.get(name) for run in values] for name in sorted(recorded)}
-    seeds = [name for name, column in columns.items() if is_seed(name, column)]
-    return seeds, [name for name, column in columns.items() if name not in seeds and names_runs(name, column)]
-
-
-def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
-    """Return a sort key of a setting: significant first, then by effect, then those with fewer values."""
-    separation = row.separation
-    variety = len({identity(value) for value in (*row.good, *row.bad)})
-    proven = row.is_compared and _is_proven(separation)
-    return not proven, -separation.effect * row.is_compared, separation.chance, variety, row.name
-
-
-def _differs(row: Setting) -> bool:
-    """Return True if the values of a setting, or significantly the shares of them, differ by group."""
-    ours, theirs = ({identity(value) for value in group} for group in (row.good, row.bad))
-    return ours != theirs or _is_proven(row.separation)
-
-
-def _is_proven(separation: Separation) -> bool:
-    return separation.corrected <= (CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
-
-
-def _distinct(values: Sequence[Value]) -> list[Value]:
-    once = {identity(value): value for value in values}
-    return [exact_as_text(value) for value in sorted(once.values(), key=repr)]
 
 
 def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
@@ -208,23 +125,30 @@ def why_claims(
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
     recorded = recorded_settings([*good, *bad])
-    seeds, labels = _left_out([*good, *bad], recorded)
-    judged = list(_setting_claims(rows, len(recorded) - len(seeds + labels), len(good), len(bad)))
-    answers = judged if any(claim.verdict == "found" for claim in judged) else []
+    without = left_out([*good, *bad], recorded, by)
+    compared = len(recorded) - len(without.names)
+    judged = list(setting_claims(rows, compared, len(good), len(bad)))
+    answers = [claim for claim in judged if claim.verdict == "found"] and judged
+    both = list(conjunction_claims(good, bad, rows))
     short = [row.tag for row in tags if row.since is not None]
     counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
-    return [
-        *mixed_claims([*good, *bad]),
+    non_finite = list(non_finite_claims(good, bad, counted))
+    story = [
+        *length_claims(good, bad),
+        *both,
         *answers,
         *_failures(good, bad),
-        *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted)), by),
+        *_scalar_claims(tags, len(good), len(bad), non_finite, by),
         *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag not in (by, *short)]),
         *end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
-        *([] if answers or (recorded and len(seeds + labels) == len(recorded)) else judged),
-        *_unrecorded(rows, len(good), len(bad)),
-        *seed_note(seeds),
-        *label_note(labels),
+        *([] if answers or both or (recorded and not compared) else judged),
+    ]
+    return [
+        *mixed_claims([*good, *bad]),
+        *sorted(story, key=lambda claim: claim.verdict == "note"),  # an answer comes before a note
+        *unrecorded_claims(rows, len(good), len(bad)),
+        *without.claims(),
     ]
 
 
@@ -353,97 +277,6 @@ def _breaks(row: TagDivergence, bad: int) -> Claim:
     return Claim("claim.why.grows", "found", facts, ({"tag": row.tag, "step": row.divergence.grows},))
 
 
-def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) -> Iterator[Claim]:
-    if not recorded:
-        yield Claim("claim.why.no_settings", "unknown")
-        return
-    if not rows:
-        yield Claim("claim.why.same_settings", "clear", {"n": recorded})
-        return
-    rows = [row for row in rows if row.is_compared]
-    if not rows:
-        return
-    differing = any(map(_differs, rows))
-    proven = [row for row in rows if _is_proven(row.separation)]
-    for row in proven[:_NAMED]:
-        yield _separates(row, good, bad)
-    full = [row for row in rows if row.separation.effect == 1]
-    if len(certain := [row for row in full if _is_proven(row.separation)]) > 1:
-        names = _few([row.name for row in certain])
-        yield Claim("claim.why.several", "unknown", {"settings": names, "n": len(certain)})
-    if proven:
-        return
-    facts = {"n": len(rows), "good": good, "bad": bad}
-    percents = [max(1, round(100 * row.separation.corrected)) for row in full]
-    tied = [row.name for row, percent in zip(full, percents, strict=True) if percent == percents[0]]
-    if len(tied) > 1:
-        values = {**facts, "settings": _few(tied), "percent": percents[0]}
-        yield Claim("claim.why.by_chance_tied", "unknown", values)
-    elif full:
-        values = {**facts, "setting": full[0].name, "percent": percents[0]}
-        yield Claim("claim.why.by_chance", "unknown", values)
-    if not full:
-        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= CHANCE
-        separable = "claim.why.none_separates" if differing else "claim.why.same_values"
-        key = separable if decided else "claim.why.too_few_runs"
-        yield Claim(key, "clear" if decided else "unknown", facts)
-
-
-def _unrecorded(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
-    """Yield claims about settings that some runs did not record, and whether their values were compared."""
-    alike: dict[tuple[str, tuple[int, int]], list[str]] = {}
-    for row in rows:
-        if not row.is_compared:
-            alike.setdefault(("claim.why.one_group_recorded", row.recorded), []).append(row.name)
-        elif all(row.recorded) and row.recorded != (good, bad):
-            missing = good - row.recorded[0], bad - row.recorded[1]
-            alike.setdefault(("claim.why.unrecorded", missing), []).append(row.name)
-    for (key, (ours, theirs)), names in [*alike.items()][:_NAMED]:
-        facts = {"n": len(names), "settings": _few(names), "good": ours, "bad": theirs}
-        verdict: Verdict = "note" if key == "claim.why.unrecorded" else "unknown"
-        yield Claim(key, verdict, {**facts, "goods": good, "bads": bad})
-
-
-def _separates(row: Setting, good: int, bad: int) -> Claim:
-    """Return the claim about values of a setting that one group has, and the other less often or never."""
-    separation = row.separation
-    region = _region(separation.values, [*row.good, *row.bad])
-    facts = {"setting": row.name, "region": region, "effect": separation.effect}
-    inside = {"good": separation.inside[0], "bad": separation.inside[1]}
-    evidence = ({"setting": row.name, "chance": separation.corrected},)
-    if separation.judged != (good, bad):
-        judged = dict(zip(("goods", "bads"), separation.judged, strict=True))
-        return Claim("claim.why.of_recorded", "found", {**facts, **inside, **judged}, evidence)
-    if separation.effect < 1:
-        return Claim("claim.why.partly", "found", {**facts, **inside, "goods": good, "bads": bad}, evidence)
-    counts = {"n": inside[separation.region_of]}
-    key = "claim.why.only_good" if separation.region_of == "good" else "claim.why.only_bad"
-    return Claim(key, "found", {**facts, **counts}, evidence)
-
-
-def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
-    """Return the values of a region as parts of a sentence: numbers as an interval, texts one by one.
-
-    They are written in full if two of ``every`` value of the setting would look alike otherwise.
-    """
-    unset = [Claim("claim.part.why.unset", "note")] if None in values else []
-    known = [value for value in values if value is not None]
-    numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
-    distinct = {repr(value) for value in every}
-    shown = {_shown(value) for value in every}
-    words = [repr(value) if len(shown) < len(distinct) else exact_as_text(value) for value in known]
-    if len(numbers) < len(known) or len(known) < 2:
-        return [*unset, *_few(words, _TEXTS)]
-    return [*unset, Claim("claim.part.lineage.range", "note", {"low": words[0], "high": words[-1]})]
-
-
-def _shown(value: Value) -> str:
-    """Return a value as a sentence shows it."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return format_number(value)
-    return str(value)
-
-
 def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
     return [*names[:most], *(["…"] if len(names) > most else [])]
 
@@ -518,7 +351,7 @@ def why(
     service.loader.want([*good, *bad])
     ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
     refused = _in_both(good, bad) or still_read([*ours, *theirs])
-    rows, tags = ([], []) if refused else (settings(ours, theirs), tag_divergences(ours, theirs))
+    rows, tags = ([], []) if refused else (settings(ours, theirs, by), tag_divergences(ours, theirs))
     missing = [run_id for run_id in (*good, *bad) if run_id not in runs]
     claims = refused or [
         *_not_found(missing, len(good) + len(bad)),

@@ -177,3 +177,33 @@ def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[
     values = {"tags": few(sorted(early), _NAMED), "n": len(early), "step": step, "last": last}
     key = "claim.why.good_end_first" if ours < theirs else "claim.why.bad_end_first"
     yield Claim(key, "unknown", values, ({"tag": tag, "step": step},))
+
+
+def length_claims(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
+    """Claim that the runs of one group all end before those of the other do, by more than chance.
+
+    Runs that failed, or ended with a non-finite value, ended early because they are bad.
+    """
+    lasts = [[_last_step(run) for run in group] for group in (good, bad)]
+    ends = [[step for step in group if step is not None] for group in lasts]
+    if not all(ends) or [*map(len, ends)] != [len(good), len(bad)]:
+        return
+    shorter = int(max(ends[1]) < min(ends[0]))
+    longest, least = max(ends[shorter]), min(ends[1 - shorter])
+    if least - longest <= _SHORTER * least or separations([ends[0]], [ends[1]])[0].corrected > CHANCE:
+        return
+    if any(_failed(run) for run in (good, bad)[shorter]):
+        return
+    facts = {"good": len(good), "bad": len(bad), "step": longest, "least": least}
+    yield Claim(f"claim.why.{'bad' if shorter else 'good'}_shorter", "found", facts)
+
+
+def _last_step(run: Run) -> int | None:
+    steps = [line.steps[-1] for series in run.scalars.values() if len((line := series.line()).steps)]
+    return int(max(steps)) if steps else None
+
+
+def _failed(run: Run) -> bool:
+    """Return True if a run ended with an exception, or a scalar with a non-finite value."""
+    lasts = (series.last_value for series in run.scalars.values())
+    return bool(run.failure) or any(value is not None and not isfinite(value) for value in lasts)

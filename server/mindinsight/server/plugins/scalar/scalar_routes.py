@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query, Response
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.curves.bands import (
@@ -35,6 +36,7 @@ from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.scalar import curve_routes
 from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
+from mindinsight.server.plugins.scalar.group_ends import end_claims, end_values, group_end
 from mindinsight.server.store.formula_series import formula_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import Line, Recorded, ScalarSeries
@@ -105,6 +107,30 @@ async def band_of(
     facts = [claim.as_json() for claim in claims]
     head = {"tag": tag, "runs": ids, "jobs": len(set(jobs)), "claims": facts, "step": whole.steps}
     return answer({**head, **columns}, accept)
+
+
+@router.get("/ends")
+def ends_of_groups(
+    service: CurrentService,
+    tag: str,
+    run: Runs,
+    group: Annotated[list[Annotated[int, Field(ge=0, lt=1000)]], Query(description="group of each run")],
+    ended: Ended = "hold",
+    criteria: Annotated[int, Query(ge=1, description="of which the one that separates best was chosen")] = 1,
+) -> dict[str, Any]:
+    """Return mean and standard deviation of the values with which groups of runs end.
+
+    `claims` has whether the groups differ by more than random groups do, or that it is unknown. A run that
+    ended before the others counts with its last value (`hold`), not at all (`drop`), or all count at the last
+    step that all reach (`common`).
+    """
+    snapshot = service.store.snapshot()
+    members: list[list[str]] = [[] for _ in range(max(group, default=-1) + 1)]
+    for name, number in zip(run, group, strict=False):
+        members[number].append(name)
+    ends = end_values([_lines(snapshot, tag, names, None) for names in members], ended)
+    claims = [claim.as_json() for claim in end_claims(ends, criteria)]
+    return {"tag": tag, "groups": [asdict(group_end(values)) for values in ends], "claims": claims}
 
 
 @router.get("/ranks")

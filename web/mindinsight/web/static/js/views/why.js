@@ -288,7 +288,8 @@ class Why {
       ),
       rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
     );
-    const drawn = parting.find(({ kind }) => kind !== "apart") ?? parting[0] ?? rest[0];
+    const split = rest.find(({ tag }) => tag === this.splitTag);
+    const drawn = parting.find(({ kind }) => kind !== "apart") ?? parting[0] ?? split ?? rest[0];
     this.showCurves(drawn);
   }
 

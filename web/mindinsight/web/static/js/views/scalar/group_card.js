@@ -5,6 +5,7 @@ import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { button } from "../../components/button.js";
 import { bandSheet, bandTraces, calmBands, faint, lineOn } from "./band.js";
+import { endsRequest, endsTable } from "./group_ends.js";
 import { smoothing } from "./options.js";
 
 /** @typedef {{label: string, runs: string[]}} Group */
@@ -146,11 +147,16 @@ function countsOf({ t }, bands) {
  * @param {string} tag
  * @param {() => Group[]} groups
  * @param {(tag: string, bands: import("../../core/answers.js").GroupBand[]) => void} noted what is claimed
+ * @param {() => number} criteria of which the one that separates the groups best was chosen
  */
-export function groupCard(page, tag, groups, noted) {
+export function groupCard(page, tag, groups, noted, criteria) {
   const { app } = page;
   const plot = plotArea(tag);
-  const foot = h("div", { class: "row small wrap" });
+  const counts = h("div", { class: "row small wrap" });
+  const table = h("div", { class: "small" });
+  const foot = h("div", null, counts, table);
+  /** @type {import("./group_ends.js").GroupEnds | null} */
+  let last = null;
   /** @type {import("../../core/answers.js").GroupBand[]} */
   let bands = [];
   /** Those that the bands are of. @type {Group[]} */
@@ -172,7 +178,11 @@ export function groupCard(page, tag, groups, noted) {
       paint();
     };
     replace(
-      foot,
+      table,
+      endsTable(app, last, visible, (i) => groupColour(app, i)),
+    );
+    replace(
+      counts,
       countsOf(app, bands),
       clipped && button(app.t("scalar.groups.outside"), more, { class: "badge warn" }),
     );
@@ -193,11 +203,12 @@ export function groupCard(page, tag, groups, noted) {
     const how = { tag, px, ended: page.options().ended, ...smoothing(page.options()) };
     box.requests.ask(
       (signal) =>
-        Promise.all(
-          selected.map(({ runs }) => app.api.columns("v2/scalar/band", { ...how, run: runs }, { signal })),
-        ),
-      (responses) => {
-        [visible, bands] = [selected, responses.map(withGaps)];
+        Promise.all([
+          app.api.get("v2/scalar/ends", endsRequest(tag, selected, how.ended, criteria()), { signal }),
+          ...selected.map(({ runs }) => app.api.columns("v2/scalar/band", { ...how, run: runs }, { signal })),
+        ]),
+      ([ends, ...responses]) => {
+        [last, visible, bands] = [ends, selected, responses.map(withGaps)];
         showFoot();
         noted(tag, bands);
         paint();

@@ -79,6 +79,7 @@ export function groupsView(page, tags) {
   /** What the runs are grouped by until somebody chooses; "" before the first values have come. */
   let usual = named ? GROUP : keys.length ? "" : BY_NAME;
   const by = () => page.options().group || usual;
+  const criteria = () => (page.options().group || !usual.startsWith("hyper:") ? 1 : keys.length);
   /** @type {Group[]} */
   let groups = [];
   const tag = usualTag(page.tags);
@@ -86,7 +87,7 @@ export function groupsView(page, tags) {
   const legend = h("div", { class: "row wrap scalar-legend" });
   const meaning = h("div", { class: "muted small" });
   const notes = groupNotes(app);
-  const cards = tags.map((name) => groupCard(page, name, () => groups, notes.show));
+  const cards = tags.map((name) => groupCard(page, name, () => groups, notes.show, criteria));
   const elements = cards.map((card) => card.element);
   shortenTitles(elements);
   const requests = latest(legend);

@@ -144,12 +144,15 @@ function metricRow(app, metric, groups, { last, by }) {
   };
   const later = broken !== null && onset !== null && onset < broken;
   const shown = since && kind === "too_few" ? "since" : kind;
+  const split = tag === by;
   const what = h(
     "span",
     { class: /** @type {Record<string, string>} */ (classes)[shown] ?? "badge" },
     t(`why.kind.${later ? (runs || since ? "differs_then" : "grows_then") : shown}`),
   );
-  const ends = since ?? metric.at_end;
+  // that the means of two groups agree at each step does not show that the split is without effect
+  const kindShown = split && !changes(metric) ? null : what;
+  const ends = split || changes(metric) ? (since ?? metric.at_end) : null;
   const share = ends?.good ? (ends.bad - ends.good) / Math.abs(ends.good) : null;
   const bothSides = metric.rise !== null && metric.fall !== null;
   const sides = bothSides ? [metric.rise, metric.fall] : [share];
@@ -161,7 +164,7 @@ function metricRow(app, metric, groups, { last, by }) {
     "tr",
     { class: changes(metric) ? null : "muted" },
     h("th", { scope: "row" }, longName(tag)),
-    h("td", null, what, tag === by ? h("span", { class: "muted small" }, ` ${t("why.by")}`) : null),
+    h("td", null, kindShown, split ? h("span", { class: "muted small" }, ` ${t("why.by")}`) : null),
     ...onsetCells(app, onset, exact, last),
     h("td", { class: "number", title: t(bothSides ? "why.sides" : "why.ends") }, percent),
     h("td", { class: "look" }, links(app, tag, groups)),

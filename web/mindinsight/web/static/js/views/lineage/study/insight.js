@@ -75,7 +75,7 @@ function bars({ app, study, importance }) {
   const claims = importance.claims.map((claim) => claimElement(app, claim));
   const matter = new Set(
     importance.claims
-      .filter(({ key }) => key === "claim.lineage.matters")
+      .filter(({ key }) => /^claim\.lineage\.matters/.test(key))
       .flatMap(({ evidence }) => evidence.map(({ setting }) => setting)),
   );
   const rows = Object.entries(importance.importance).sort(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from mindinsight.server.api.paired_names import plain_name
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.importance import is_seed
@@ -25,15 +26,19 @@ def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
     Some runs record other scalars or settings than most, or data set, model or task differ. A path does not
     count as the name of a model or a data set.
     """
-    tags = {run.id: frozenset(run.scalars) for run in runs if run.scalars}
-    named = {run.id: frozenset(filter(_is_setting, hyper_of(run.lineage))) for run in runs}
+    tags = {run.id: frozenset(map(plain_name, run.scalars)) for run in runs if run.scalars}
+    named = {run.id: frozenset(map(plain_name, filter(_is_setting, hyper_of(run.lineage)))) for run in runs}
     names = {run: own for run, own in named.items() if own}
     for key, sets in (("mixed_scalars", tags), ("mixed_settings", names)):
         usual = Counter(sets.values()).most_common(1)
         others = [run for run, own in sets.items() if _shared(own, usual[0][0]) < _ALIKE]
-        if key == "mixed_settings":  # a run that records fewer, or more, may be of the same kind
-            others = [run for run in others if sets[run] - usual[0][0] and usual[0][0] - sets[run]]
-        if others:
+        # a run that records fewer, or more, may be of the same kind
+        others = [run for run in others if sets[run] - usual[0][0] and usual[0][0] - sets[run]]
+        if others and 2 * len(others) >= len(sets):  # no kind is that of most runs
+            common = frozenset.intersection(*sets.values())
+            values = {"n": len(common), "all": len(frozenset.union(*sets.values())), "count": len(sets)}
+            yield Claim(f"claim.why.{key.replace('mixed', 'unlike')}", "unknown", values)
+        elif others:
             few_runs = few([run.removeprefix("./") for run in others], _NAMED)
             values = {"n": len(others), "count": len(sets), "runs": few_runs}
             yield Claim(f"claim.why.{key}", "unknown", values, tuple({"run": run} for run in others))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import mindinsight
-from mindinsight.server.plugins.answers.mixed_runs import mixed_claims
+from mindinsight.server.api.mixed_runs import mixed_claims
 from mindinsight.writer import SummaryRecord
 
 
@@ -39,3 +39,10 @@ def test_runs_with_mostly_other_settings_are_named_but_not_those_with_fewer(tmp_
     usual = ({"decay": 0.1, "batch": 32, "seed": 1}, ["loss"])
     assert keys(tmp_path / "a", [usual, usual, ({"layers": 4, "seed": 1}, ["loss"])]) == ["settings"]
     assert keys(tmp_path / "b", [usual, usual, ({}, ["loss"])]) == []
+
+
+def test_of_two_runs_none_is_the_rest_and_other_names_are_no_other_experiment(tmp_path: Path) -> None:
+    ours, theirs = ({}, ["train/loss", "val/loss", "lr"]), ({}, ["reward", "kl", "entropy"])
+    assert [key.rpartition(".")[2] for key in keys(tmp_path / "a", [ours, theirs])] == ["unlike_scalars"]
+    assert keys(tmp_path / "b", [ours, ({}, ["loss/train", "eval/loss", "learning_rate"])]) == []
+    assert keys(tmp_path / "c", [ours, ({}, ["train/loss"])]) == []

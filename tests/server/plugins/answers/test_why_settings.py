@@ -1,0 +1,47 @@
+"""Settings that separate good from bad runs."""
+
+from pathlib import Path
+from typing import Any
+
+import mindinsight
+from mindinsight.server.plugins.answers.why_settings import (
+    conjunction_claims,
+    left_out,
+    setting_claims,
+    settings,
+)
+from mindinsight.server.store.run import Run
+from mindinsight.writer import SummaryRecord
+
+
+def recorded(base: Path, values: list[dict[str, Any]]) -> list[Run]:
+    for number, own in enumerate(values):
+        with SummaryRecord(str(base / f"run{number:02}")) as record:
+            record.add_value("custom_lineage_data", "user", own)
+            record.record(1)
+    summary = mindinsight.open(base)
+    return [summary.run(f"./run{number:02}") for number in range(len(values))]
+
+
+def test_seeds_and_names_of_runs_are_left_out(tmp_path: Path) -> None:
+    runs = recorded(tmp_path, [{"seed": n, "log_dir": f"/x/{n}", "lr": n % 2} for n in range(6)])
+    without = left_out(runs, {"seed", "log_dir", "lr"})
+    assert (without.seeds, without.labels, without.results) == (["seed"], ["log_dir"], {})
+    assert [claim.key for claim in without.claims()] == ["claim.lineage.seeds", "claim.lineage.labels"]
+    assert [row.name for row in settings(runs[:3], runs[3:])] == ["lr"]
+
+
+def test_two_settings_separate_together_only_where_none_does_alone(tmp_path: Path) -> None:
+    both = [{"a": n % 2, "b": n // 2 % 2, "c": n // 4 % 2} for n in range(32)]
+    runs = recorded(tmp_path / "a", both)
+    good, bad = ([run for n, run in enumerate(runs) if (n % 4 == 3) is is_bad] for is_bad in (False, True))
+    rows = settings(good, bad)
+    (claim,) = conjunction_claims(good, bad, rows)
+    assert claim.key == "claim.why.both_only_bad"
+    assert (claim.values["setting"], claim.values["region"]) == ("a", [1])
+    assert (claim.values["other"], claim.values["n"]) == ("b", 8)
+    runs = recorded(tmp_path / "b", [{**own, "d": int(n % 4 == 3)} for n, own in enumerate(both)])
+    good, bad = ([run for n, run in enumerate(runs) if (n % 4 == 3) is is_bad] for is_bad in (False, True))
+    rows = settings(good, bad)
+    assert list(conjunction_claims(good, bad, rows)) == []
+    assert next(setting_claims(rows, 4, 24, 8)).key == "claim.why.only_good"
