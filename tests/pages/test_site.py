@@ -26,8 +26,10 @@ pytestmark = pytest.mark.slow
 
 
 def write_runs(base: Path) -> None:
-    """Two runs, a job of two ranks, and two runs with data pipelines; `one` has a picture, a graph and a dump,
-    `two` the profile of a pipeline that it did not record."""
+    """Two runs, a job of two ranks, and two runs with data pipelines.
+
+    `one` has a picture, a graph and a dump, `two` the profile of a pipeline that it did not record.
+    """
     for name in ("one", "two", "job/rank_0", "job/rank_1"):
         with SummaryRecord(str(base / name)) as record:
             for step in range(1, 80):
