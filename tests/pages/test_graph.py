@@ -384,6 +384,15 @@ def test_a_base_without_graphs_says_how_to_record_one(page: Any, serve: Any, tmp
     (tmp_path / "none").mkdir()
     page.goto(f"{serve(tmp_path / 'none')}graph")
     page.get_by_text("No run has a graph").wait_for()
+    assert page.locator(".empty a").count() == 0
+
+
+def test_a_base_with_graphs_in_dumps_alone_leads_to_them(page: Any, serve: Any, tmp_path: Path) -> None:
+    shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", tmp_path / "base" / "run" / "dump")
+    page.goto(f"{serve(tmp_path / 'base')}graph")
+    page.locator(".empty", has_text="No run has a graph").get_by_role("link").click()
+    page.wait_for_url(re.compile("dump=./run/dump&tab=graph"))
+    page.locator(".dump-graph g.closed").first.wait_for()
 
 
 def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph: Callable[..., Any], base: Any) -> None:

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[1] / "data" / "pipelines"
 
@@ -19,3 +22,58 @@ def test_the_bottleneck_is_named_and_marked(page: Page, serve: Callable[[Path], 
     page.locator(".pipeline-profile tr.slowest button").click()
     expect(page.locator(".graph-facts h2")).to_contain_text("Map-1")
     assert "node=" in page.url
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """Two runs with pipelines, of which "train" is the newer, and one with a profile alone."""
+    for name in ("map", "train"):
+        shutil.copytree(DATA / name, tmp_path / "base" / name)
+    shutil.copytree(DATA / "map" / "profiler", tmp_path / "base" / "bare" / "profiler")
+    with SummaryRecord(tmp_path / "base" / "bare") as record:
+        record.add_value("scalar", "loss", 1.0, step=1)
+    return tmp_path / "base"
+
+
+def chosen_run(page: Page) -> Locator:
+    return page.locator("#view .toolbar label", has_text="Run").locator("select")
+
+
+@pytest.mark.parametrize("address", ["graph?runs=map&view=dataset", "graph?runs=map", "graph?runs=bare,map"])
+def test_the_pipeline_is_that_of_the_chosen_run(
+    page: Page, serve: Callable[[Path], Any], base: Path, address: str
+) -> None:
+    page.goto(serve(base) + address)
+    expect(chosen_run(page)).to_have_value("./map")
+    expect(page.locator("[data-claim='claim.pipeline_profile.operator']")).to_contain_text("Map holds")
+
+
+def test_the_card_of_the_overview_and_the_navigation_lead_to_the_pipeline_of_the_run(
+    page: Page, serve: Callable[[Path], Any], base: Path
+) -> None:
+    page.goto(f"{serve(base)}overview?run=./map")
+    page.get_by_role("region", name="Data pipeline", exact=True).get_by_role("link").click()
+    expect(chosen_run(page)).to_have_value("./map")
+    page.goto(f"{serve(base)}scalar?runs=map")
+    page.get_by_role("link", name="Graph", exact=True).click()
+    expect(chosen_run(page)).to_have_value("./map")
+
+
+def test_any_pipeline_is_shown_until_a_run_is_chosen(
+    page: Page, serve: Callable[[Path], Any], base: Path
+) -> None:
+    page.goto(f"{serve(base)}graph")
+    expect(chosen_run(page)).to_have_value("./train")
+
+
+def test_a_profile_without_a_recorded_pipeline_is_a_table(
+    page: Page, serve: Callable[[Path], Any], base: Path
+) -> None:
+    page.goto(f"{serve(base)}graph?runs=bare")
+    card = page.locator("section.graph-card")
+    expect(card.locator("[data-claim='claim.pipeline_profile.operator']")).to_contain_text("Map holds")
+    expect(card.locator("[data-claim='claim.pipeline_profile.unrecorded']")).to_be_visible()
+    expect(card.locator("tr.slowest")).to_contain_text("Map")
+    expect(page.locator(".empty")).to_contain_text("The run bare has no graph")
+    page.locator(".empty").get_by_role("link", name="map").click()
+    expect(chosen_run(page)).to_have_value("./map")

@@ -26,7 +26,10 @@ pytestmark = pytest.mark.slow
 
 
 def write_runs(base: Path) -> None:
-    """Two runs and a job of two ranks; `one` has a picture, a graph and a dump."""
+    """Two runs, a job of two ranks, and two runs with data pipelines.
+
+    `one` has a picture, a graph and a dump, `two` the profile of a pipeline that it did not record.
+    """
     for name in ("one", "two", "job/rank_0", "job/rank_1"):
         with SummaryRecord(str(base / name)) as record:
             for step in range(1, 80):
@@ -42,6 +45,9 @@ def write_runs(base: Path) -> None:
                 record.record(80)
     save(GraphProto.FromString((DATA / "graph" / "lenet.graph").read_bytes()), base / "one" / "net.pb")
     shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "one" / "dump")
+    for name in ("map", "train"):
+        shutil.copytree(DATA / "pipelines" / name, base / name)
+    shutil.copytree(DATA / "pipelines" / "map" / "profiler", base / "two" / "profiler")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -85,7 +91,7 @@ def copied(playwright: Playwright, copy_folder: Path, serve_once: Callable[[Path
 
 def test_the_runs_and_their_curves_are_there(page: Page, copied: str, chart: Callable[[str], Any]) -> None:
     page.goto(copied)
-    expect(page.get_by_role("note")).to_contain_text("Copy of 4 runs as of 20")
+    expect(page.get_by_role("note")).to_contain_text("Copy of 6 runs as of 20")
     expect(page.locator(".connection")).to_have_text("Copy")
     expect(page.get_by_role("link", name="one", exact=True).first).to_be_visible()
     page.get_by_role("link", name="Scalars", exact=True).click()
@@ -123,6 +129,10 @@ def test_what_was_not_asked_is_said(page: Page, copied: str) -> None:
     [
         ("image.html", "picture"),
         ("graph.html?run=one", "conv1"),
+        ("graph.html?run=map&view=dataset", "Map holds"),
+        ("graph.html?runs=train&view=dataset", "kept up"),
+        ("graph.html?run=two", "Map holds"),
+        ("graph.html?runs=job/rank_1", "has no graph"),
         ("dump.html", "MatMul"),
         ("explain.html?run=one", "Searched"),
         ("overview.html?run=one", "net.pb"),
@@ -156,6 +166,16 @@ def test_scopes_of_the_graph_open_one_at_a_time(page: Page, copied: str) -> None
         types = page.get_by_label("Operator type").get_by_role("option")
         expect(types.filter(has_text="Conv2D (2)")).to_be_attached()
         expect(page.get_by_role("region", name="Model card")).to_contain_text("FLOPs")
+        expect(page.get_by_text("This copy has no answer")).to_have_count(0)
+
+
+def test_operations_of_each_pipeline_can_be_looked_at(page: Page, copied: str) -> None:
+    for name in ("map", "train"):
+        page.goto(f"{copied}overview.html?run={name}")
+        page.get_by_role("region", name="Data pipeline", exact=True).get_by_role("link").click()
+        expect(page.locator("#view .toolbar select").first).to_have_value(f"./{name}")
+        page.locator(".pipeline-profile button", has_text="Batch").click()
+        expect(page.locator(".graph-facts h2")).to_contain_text("Batch")
         expect(page.get_by_text("This copy has no answer")).to_have_count(0)
 
 

@@ -4,12 +4,13 @@ import json
 import shutil
 from pathlib import Path
 
+from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, exactly, situation
 
 DATA = Path(__file__).parents[2] / "data" / "pipelines"
 FACTS = (
     *("operator", "source", "kept_up", "untimed", "mixed", "at_rest", "few", "none", "other", "newest"),
-    *("unreadable", "one_of", "first_of", "no_queue"),
+    *("unreadable", "one_of", "first_of", "no_queue", "unrecorded"),
 )
 FULL, EMPTY, HALF = [16] * 20, [0] * 20, [0, 16] * 10
 
@@ -116,6 +117,16 @@ def a_profile_of_another_pipeline(folder: Path) -> Question:
     question = recorded(folder, "map")
     profile = folder / "map" / "profiler" / "pipeline_profiling_0.json"
     profile.write_text(profile.read_text().replace("MapOp", "FilterOp"))
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "operator", "unrecorded"))
+def a_profile_of_a_run_without_a_recorded_pipeline(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    for lineage in (folder / "map").glob("*_lineage"):
+        lineage.unlink()
+    with SummaryRecord(folder / "map") as record:
+        record.add_value("scalar", "loss", 1.0, step=1)
     return question
 
 

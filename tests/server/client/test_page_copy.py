@@ -45,6 +45,14 @@ def test_each_page_and_each_run_is_visited() -> None:
     assert "job?job=.%2Fjob" in addresses_of(listed("r0", "r1", rank=0), [])
 
 
+def test_the_pipeline_of_each_run_is_visited() -> None:
+    runs = listed("a", "b", pipeline=True)["runs"] + listed("c", kinds={"graph": 1}, pipeline=False)["runs"]
+    addresses = addresses_of({"runs": runs}, [{"name": "graph", "needs": ["graph", "pipeline"]}])
+    visited = [address for address in addresses if address.startswith("graph?")]
+    pipelines = [f"graph?run=.%2F{name}&view=dataset" for name in "ab"]
+    assert visited == [*pipelines, "graph?run=.%2Fc"]
+
+
 def test_each_pair_of_a_few_runs_is_compared() -> None:
     def compared(*names: str) -> list[str]:
         addresses = addresses_of(listed(*names), [{"name": "align", "needs": []}])

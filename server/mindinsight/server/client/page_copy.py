@@ -238,6 +238,17 @@ def _record_graph(recorder: Recorder, run: str) -> None:
                 _open_scopes(recorder, {**question, **other}, recorder.ask(_PICTURE, {**question, **other}))
 
 
+def _record_absent_graphs(recorder: Recorder, runs: Iterable[Mapping[str, Any]]) -> None:
+    """Store that runs have no graph, and the profiles of data pipelines that they did not record.
+
+    Raises OSError if responses cannot be written.
+    """
+    for run in runs:
+        if not run["kinds"].get("graph") and not run.get("pipeline"):
+            for path in ("v2/graph/graphs", "v2/graph/pipeline"):
+                recorder.ask(path, {"run": run["id"]})
+
+
 def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[str, Any]) -> None:
     """Store a drawing of a graph for each scope, with this scope and its ancestors open, and the details of
     the boxes."""
@@ -292,6 +303,7 @@ def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) 
     for run in runs:
         pages += [_about(name, run) for name in ("overview", "explain")]
         pages += [_about(name, run) for name in ("graph", "console") if run["kinds"].get(name)]
+        pages += [_pipeline_address(run)] if run.get("pipeline") else []
         for dump in run["dumps"]:
             pages += [f"dump?{urlencode({'dump': dump, 'tab': tab}, quote_via=quote)}" for tab in _DUMP_TABS]
     curves = [run["id"] for run in runs if run["kinds"].get("scalar")]
@@ -312,6 +324,11 @@ def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) 
 def _about(page: str, run: Mapping[str, Any]) -> str:
     """Return the address of a page about one run."""
     return f"{page}?{urlencode({'run': run['id']}, quote_via=quote)}"
+
+
+def _pipeline_address(run: Mapping[str, Any]) -> str:
+    """Return the address of the graph page with a run's data pipeline."""
+    return f"{_about('graph', run)}&view=dataset"
 
 
 def write_frame(out: Path, recorder: Recorder, runs: int) -> None:
@@ -367,7 +384,10 @@ def export_site(
     recorder = Recorder(server, folder, Paths([base["path"] for base in listed["bases"]]))
     addresses = addresses_of(listed, Pages(Assets(WEB, views=extensions.views())).views)
     first = {run["job"]: run for run in reversed(listed["runs"])}  # of the ranks of a job
-    graphs = {_about("graph", run): run["id"] for run in first.values()}
+    graphs = {
+        _pipeline_address(run) if run.get("pipeline") else _about("graph", run): run["id"]
+        for run in first.values()
+    }  # the last visited page of each run's graphs
     browser = open_browser()
     try:
         page = browser.new_page(viewport=_WINDOW, locale="en-US")  # type: ignore[arg-type]
@@ -382,6 +402,7 @@ def export_site(
             number += 1
             if number == len(addresses):
                 addresses += [link for link in recorder.evidence() if link not in addresses]
+        _record_absent_graphs(recorder, listed["runs"])
     finally:
         browser.close()
     write_frame(out, recorder, len(listed["runs"]))

@@ -19,7 +19,7 @@ from mindinsight.server.formats.graphs.pipelines import pipeline_steps
 from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.http.bulkhead_routes import CurrentService, GraphRoute
 from mindinsight.server.plugins.graph.tree_cache import TreeCache
-from mindinsight.server.store.run import Run
+from mindinsight.server.store.run import Run, pipeline_claim
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -57,7 +57,7 @@ def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
         return {**answer, "file": file, "claims": [claim.as_json()]}
     claim, slowest = bottleneck(profile)
     nodes = _nodes(service.parts.of(TreeCache), record, profile, service.openers)
-    claims = [claim] if nodes else [claim, Claim("claim.pipeline_profile.other", "note")]
+    claims = [claim] if nodes else [claim, _unmarked(record)]
     if count > 1:
         claims.append(Claim("claim.pipeline_profile.newest", "note", {"file": file, "n": count}))
     return {
@@ -72,6 +72,16 @@ def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
         ],
         "claims": [claim.as_json() for claim in claims],
     }
+
+
+def _unmarked(run: Run) -> Claim:
+    """Return the claim that no box has the profile's marks: the recorded pipeline is another one or missing,
+    or it may not have been read so far."""
+    recorded = pipeline_claim(run)
+    if recorded.verdict == "unknown":
+        return recorded
+    is_missing = run.lineage is None or run.lineage.dataset_graph is None
+    return Claim(f"claim.pipeline_profile.{'unrecorded' if is_missing else 'other'}", "note")
 
 
 def _nodes(trees: TreeCache, run: Run, profile: PipelineProfile, openers: Executor) -> dict[int, int]:

@@ -5,7 +5,8 @@ import { icon } from "./icons.js";
 
 /**
  * Create an empty state: icon, title, and optionally a text, an example of code and one action.
- * @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} options
+ * @param {{icon?: string, title: string | HTMLElement, text?: string, code?: string,
+ *   action?: HTMLElement}} options
  */
 export function empty({ icon: name = "info", title, text, code, action }) {
   return h(

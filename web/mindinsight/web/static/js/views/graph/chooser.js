@@ -69,6 +69,24 @@ export function tagLabel({ format }, tag) {
 }
 
 /**
+ * Return the run to open where the address names none: the first chosen run with the wanted view, otherwise
+ * the first with a graph. A single chosen run is returned even without a graph. Before runs are chosen, all
+ * runs serve. Return undefined if none of the chosen runs has a graph.
+ * @param {App} app
+ * @param {Run[]} runs with graphs or data pipelines
+ * @param {string | null} view in the address
+ */
+export function firstRun({ selection }, runs, view) {
+  const chosen = selection.runs();
+  const isChoice = !selection.automatic();
+  if (isChoice && chosen.length === 1) return chosen[0];
+  const shown = runs.filter((run) => selection.has(run.id));
+  const candidates = shown.length || isChoice ? shown : runs;
+  const wanted = candidates.find((run) => (view === "dataset" ? run.pipeline : run.kinds.graph));
+  return wanted ?? candidates[0];
+}
+
+/**
  * Return the run of a job with the given rank, otherwise its first run.
  * @param {Run[]} runs
  * @param {string} job

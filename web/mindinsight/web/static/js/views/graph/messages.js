@@ -1,7 +1,9 @@
 // Messages above a graph or in its place: nothing to show, errors, counts.
 
+import { dumpName } from "../../components/dump/header.js";
 import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";
+import { claimText } from "../../core/claims.js";
 import { COPY } from "../../core/copy.js";
 import { h } from "../../core/dom.js";
 
@@ -9,26 +11,61 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
+const LINKS = 8; // of a list, as many as fit on a few lines
+
 /**
- * Create the empty state for a missing graph. The graph may still come while runs are being read.
+ * Create the empty state for a missing graph, with links to runs and dumps that have graphs. The graph may
+ * still come while runs are being read.
  * @param {App} app
  * @param {string} [run] requested
+ * @param {import("../../core/claims.js").Claim} [claim] about its graphs
  */
-export function noGraph(app, run) {
-  const { t } = app;
+export function noGraph(app, run, claim) {
+  const { t, selection } = app;
   const icon = viewPath(app, "graph");
-  if (run && !app.selection.run(run)) {
-    return empty({ icon, title: t("error.unknown_run", { run }), text: t("graph.none.wait") });
-  }
+  const known = run ? selection.run(run) : undefined;
+  const runs = selection.all().filter((other) => other.kinds.graph || other.pipeline);
+  const dumps = (known ? [known] : selection.all()).flatMap((other) => other.dumps);
+  const action = h(
+    "div",
+    { class: "stack" },
+    links(
+      app,
+      "graph.none.runs",
+      runs.map(({ id, name }) => ["graph", { run: id }, name]),
+    ),
+    links(
+      app,
+      "graph.none.dumps",
+      dumps.map((dump) => ["dump", { dump, tab: "graph" }, dumpName(dump)]),
+    ),
+  );
   if (run) {
-    return empty({ icon, title: t("graph.none.here", { run }), text: t("graph.none.wait") });
+    const title = !known
+      ? t("error.unknown_run", { run })
+      : claim
+        ? h("span", { "data-claim": claim.key }, claimText(app, claim))
+        : t("graph.none.here", { run: known.name });
+    return empty({ icon, title, text: t("graph.none.wait"), action });
   }
-  return empty({
-    icon,
-    title: t("graph.none"),
-    text: t("graph.none.how"),
-    code: 'record.add_value("graph", "model", network)',
-  });
+  if (runs.length) return empty({ icon, title: t("graph.none.shown"), action });
+  const code = 'record.add_value("graph", "model", network)';
+  return empty({ icon, title: t("graph.none"), text: t("graph.none.how"), code, action });
+}
+
+/**
+ * Create a line of links, or null without any.
+ * @param {App} app
+ * @param {string} key of the label
+ * @param {[string, Record<string, string>, string][]} targets view, parameters and name of each
+ */
+function links({ t, url }, key, targets) {
+  if (!targets.length) return null;
+  const shown = targets
+    .slice(0, LINKS)
+    .flatMap(([view, params, name], i) => [i ? ", " : " ", h("a", { href: url.link(view, params) }, name)]);
+  const rest = targets.length - LINKS;
+  return h("p", null, t(key), shown, rest > 0 && ` ${t("graph.none.more", { n: rest })}`);
 }
 
 /** Create the empty state for an error. @param {App} app @param {Failure} error */

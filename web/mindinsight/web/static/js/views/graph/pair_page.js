@@ -9,6 +9,7 @@ import { idsOf } from "../../core/run_list.js";
 import { lookAgain } from "./staleness.js";
 import { badgeOf } from "../../components/graph/badges.js";
 import { createCanvas } from "../../components/graph/canvas.js";
+import { firstRun } from "./chooser.js";
 import { createDifferences } from "./differences.js";
 import { graphError, noGraph } from "./messages.js";
 import { PairBar } from "./pair_bar.js";
@@ -108,16 +109,10 @@ export class TwoGraphs {
 
   /** Choose default graphs where the address names none, then load both. */
   start() {
-    const { selection } = this.app;
     this.following.end();
     this.runs = this.offered();
     const [left, right] = this.state.sides;
-    left.run ||=
-      (
-        this.runs.find((run) => selection.has(run.id) && run.kinds.graph) ??
-        this.runs.find((run) => run.kinds.graph) ??
-        this.runs[0]
-      )?.id ?? "";
+    left.run ||= firstRun(this.app, this.runs, this.state.view)?.id ?? "";
     const missing = [left, right].find((side) => side.run && !this.runs.some((run) => run.id === side.run));
     if (!left.run || missing) {
       this.shown = false;

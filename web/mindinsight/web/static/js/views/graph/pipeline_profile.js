@@ -61,6 +61,21 @@ export function profileCard(app, profile, goTo) {
   ];
 }
 
+/**
+ * Create the panel of a profile whose data pipeline was not recorded, so that there are no boxes to mark.
+ * @param {App} app
+ * @param {Profile} profile
+ */
+export function unmarkedProfile(app, profile) {
+  const title = h("h2", null, app.t("graph.view.dataset"));
+  return h(
+    "section",
+    { class: "panel graph-card" },
+    title,
+    profileCard(app, profile, () => undefined),
+  );
+}
+
 /** Return a value with three significant digits, for milliseconds. @param {number | null} value */
 function rounded(value) {
   return Number((value ?? 0).toPrecision(3));

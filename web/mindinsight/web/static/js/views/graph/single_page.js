@@ -2,15 +2,15 @@
 
 import { segments } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
-import { claimElement } from "../../core/claims.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { idsOf } from "../../core/run_list.js";
 import { lookAgain, rewritten } from "./staleness.js";
-import { chooser } from "./chooser.js";
+import { chooser, firstRun } from "./chooser.js";
 import { Explorer } from "./explorer.js";
 import { noGraph } from "./messages.js";
+import { unmarkedProfile } from "./pipeline_profile.js";
 import { VIEWS } from "./single_state.js";
 import { drawingTools } from "./tools.js";
 
@@ -39,7 +39,9 @@ export class OneGraph {
   /** Show the graph that the address names, or that of the first suitable run. */
   async start() {
     this.runs = this.offered();
-    const selected = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
+    const selected = this.state.run
+      ? this.runs.find((run) => run.id === this.state.run)
+      : firstRun(this.app, this.runs, this.state.view);
     if (!selected) return this.nothing();
     this.state.run = selected.id;
     return this.open();
@@ -51,7 +53,7 @@ export class OneGraph {
     return this.opening.ask(
       (signal) => this.graphsOf(signal),
       (graphs) => {
-        if (graphs.claims.length) return this.nothing(graphs.claims);
+        if (graphs.claims.length) return this.unrecorded(graphs.claims[0]);
         this.settle(graphs);
         return this.explorer.load(() => this.controls());
       },
@@ -80,13 +82,6 @@ export class OneGraph {
     return this.start();
   }
 
-  /** Return the first selected run with a graph, otherwise any run. */
-  firstRun() {
-    const { runs } = this;
-    const selected = runs.filter((run) => this.app.selection.has(run.id));
-    return [...selected, ...runs].find((run) => run.kinds.graph) ?? runs[0];
-  }
-
   /** Return the runs to choose from. */
   offered() {
     const { run: shown } = this.state;
@@ -106,17 +101,29 @@ export class OneGraph {
   }
 
   /**
-   * Show that there is no graph.
-   * @param {import("../../core/claims.js").Claim[]} [claims] what is known of the run
+   * Show that the run has no graph, with the profile of its data pipeline if there is one.
+   * @param {import("../../core/claims.js").Claim} claim about the run's graphs
    */
-  nothing(claims = []) {
+  unrecorded(claim) {
+    const { run } = this.state;
+    this.explorer.picture = null;
+    return this.opening.ask(
+      (signal) => this.app.api.get("v2/graph/pipeline", { run }, { signal }),
+      (profile) =>
+        replace(
+          this.root,
+          profile.file !== null && unmarkedProfile(this.app, profile),
+          noGraph(this.app, run, claim),
+        ),
+      () => replace(this.root, noGraph(this.app, run, claim)),
+    );
+  }
+
+  /** Show that there is no graph. */
+  nothing() {
     this.leave();
     this.explorer.picture = null;
-    replace(
-      this.root,
-      claims.map((claim) => claimElement(this.app, claim)),
-      noGraph(this.app, claims.length ? "" : this.state.run),
-    );
+    replace(this.root, noGraph(this.app, this.state.run));
   }
 
   /**
