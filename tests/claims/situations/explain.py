@@ -78,12 +78,13 @@ def wait_for_the_next_second() -> None:
     time.sleep(1 - time.time() % 1 + 0.02)
 
 
-def ask(folder: Path, run: str) -> Question:
-    """Ask on the command line and through the interface."""
+def ask(folder: Path, run: str, dump: str = "") -> Question:
+    """Ask on the command line and through the interface, or about one dump through the interface alone."""
 
     def request(client: TestClient) -> Any:
         deadline = time.monotonic() + 60  # s
-        while (answer := client.post("/v2/explanation", params={"run": f"./{run}"})).status_code == 404:
+        query = {"run": f"./{run}", **({"dump": f"./{run}/{dump}"} if dump else {})}
+        while (answer := client.post("/v2/explanation", params=query)).status_code == 404:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         number = answer.json()["explanation"]
@@ -93,7 +94,7 @@ def ask(folder: Path, run: str) -> Question:
         return parts
 
     command = ["explain", run, "--summary-base-dir", str(folder), "--json"]
-    return Question(command=command, base=folder, request=request)
+    return Question(command=None if dump else command, base=folder, request=request)
 
 
 def claims_of(folder: Path, run: str, later: float = 0.0, path_of: Any = None) -> list[Claim]:
@@ -857,6 +858,37 @@ def dead_activation_in_two_dumps(folder: Path) -> Question:
     run = unpack("dead_relu", folder)
     shutil.copytree(run / "flight_dump", run / "second_dump")
     return ask(folder, "dead_relu")
+
+
+def _with_a_faulty_dump(folder: Path, dump: str = "") -> Question:
+    """Write a run of a healthy dump "a" and of "b", in which a NaN is."""
+    record(folder / "run", {"loss": falling()})
+    for name, value in (("a", 1.0), ("b", np.nan)):
+        step = Dump(folder / "run" / name).iteration(7)
+        step.output("Default/log-op0", np.array([1.0, value], np.float32))
+    return ask(folder, "run", dump)
+
+
+@situation(
+    makes=["claim.explain.in_dump", "claim.explain.first"],
+    never=["claim.explain.only_dump", "claim.explain.nothing"],
+    exit_code=1,
+)
+def a_nan_in_one_of_two_dumps(folder: Path) -> Question:
+    return _with_a_faulty_dump(folder)
+
+
+@situation(makes=["claim.explain.only_dump", "claim.explain.in_dump"], never=["claim.explain.nothing"])
+def the_faulty_one_of_two_dumps(folder: Path) -> Question:
+    return _with_a_faulty_dump(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.only_dump", "claim.explain.nothing"],
+    never=["claim.explain.in_dump", "claim.explain.place", *FAULTY],
+)
+def the_healthy_one_of_two_dumps(folder: Path) -> Question:
+    return _with_a_faulty_dump(folder, "a")
 
 
 def _with_dumps(folder: Path, count: int) -> None:

@@ -177,6 +177,21 @@ def test_a_healthy_dump_has_no_part_of_its_own(tmp_path: Path) -> None:
     assert text_of(summary).endswith("1 dump for NaN, infinity and the common faults.")
 
 
+def test_dumps_of_unknown_trainings_do_not_follow_from_each_other(tmp_path: Path) -> None:
+    """The first fault is at step 0 of one dump, and another dump has zeros later."""
+    dumps = unpack("dead_relu", tmp_path)
+    log = Dump(dumps / "a").iteration(0)
+    log.output("Default/log-op0", np.array([1.0, np.nan], np.float32))
+    checks = [part for part in explained(tmp_path, "./dead_relu") if isinstance(part, Part)]
+    assert [part.after for part in checks if part.topic == "checks" and part.faults] == [True]
+    for file in dumps.glob("*events*"):
+        file.unlink()
+    parts = [part for part in explained(tmp_path, "./dead_relu") if isinstance(part, Part)]
+    assert [part.after for part in parts if part.topic == "checks" and part.faults] == [False]
+    headline = next(part for part in parts if part.topic == "summary").claims[0]
+    assert sentence(headline).startswith("In the dump dead_relu/a: First fault, at step 0 of rank 0")
+
+
 def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) -> None:
     for name, rate, values in (("a", 0.1, [1.0] * 11), ("b", 0.2, [1.0, np.nan])):
         with SummaryRecord(str(tmp_path / name)) as record:

@@ -41,6 +41,15 @@ def test_the_parts_are_read_by_number_and_a_restarted_server_finds_them_again(tm
     assert ask(number) == (number, answer)
 
 
+def test_a_dump_of_another_run_is_an_error(tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path / "base")
+    app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        wait_until_read(client, 1)
+        answer = client.post("/v2/explanation", params={"run": "./logarithm", "dump": "./x"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_dump")
+
+
 def test_an_unknown_run_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1))

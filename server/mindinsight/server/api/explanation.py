@@ -47,7 +47,7 @@ from mindinsight.server.report.run_report import (
     recorded_alerts,
 )
 from mindinsight.server.store.file_names import created
-from mindinsight.server.store.run import Run
+from mindinsight.server.store.run import Run, has_events
 
 Topic: TypeAlias = Literal[
     "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
@@ -118,6 +118,7 @@ class _Searched:
     checkpoints: int = 0
     first: tuple[Claim, ...] = ()  # the first fault of the tensors with its place, and its cause if known
     step: int | None = None  # of that fault
+    at: str = ""  # its dump
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
     non_finite: bool = False  # a loss or norm is NaN or infinite
     named: dict[str, str] = field(default_factory=dict)  # dumps that named tensors, by those tensors
@@ -137,14 +138,16 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
         if isinstance(item, Progress):
             yield item
         elif item.claims:
-            part = replace(item, after=_follows(item, searched.step))
+            part = replace(item, after=_follows(source, item, searched))
             yield part
             if part.faults:
                 (following if part.after else faulty)[part.topic] = None
-                faults += _ranked(part)
+                faults += _ranked(source, part)
     summary = _summary(source, searched, list(faulty))
+    only = {"n": len(source.dumps), "dump": source.dump.removeprefix("./")}
     dumped = any(run.dumps for run in source.ranks)
     scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
+    scope += [Claim("claim.explain.only_dump", "note", only)] * bool(source.dump and len(source.dumps) > 1)
     after = [topic for topic in following if topic not in faulty]
     topics = [Claim(f"explain.topic.{topic}", "note") for topic in after]
     scope += [Claim("claim.explain.after", "note", {"step": searched.step, "topics": topics})] * bool(after)
@@ -155,25 +158,33 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
         yield from (part for part in (difference, _unknown(source, searched, unknown)) if part.claims)
 
 
-def _follows(part: Part, step: int | None) -> bool:
+def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
     """Return True if every fault of a part is known to be at or after the step of the first fault.
 
-    An exception ends a training, so it comes after any step.
+    An exception ends a training, so it comes after any step. Dumps without event files may be of several
+    trainings, so that no step of one comes after that of another.
     """
+    step = searched.step
     if step is None or part.topic in ("tensors", "growth", "ranks"):
         return False
+    if part.dump not in ("", searched.at) and not any(map(has_events, source.ranks)):
+        return False
     return bool(part.faults) and all(
-        claim.key.startswith("claim.explain.failed")
+        claim.key in ("claim.explain.failed", "claim.explain.failed_ranks")
         or ((steps := list(_steps(claim))) and min(steps) >= step)
         for claim in part.faults
     )
 
 
-def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
+def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[bool, float, Claim]]:
     """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
-        yield claim.key in _MILD or is_passing(claim), min(_steps(claim), default=at), claim
+        yield (
+            claim.key in _MILD or is_passing(claim),
+            min(_steps(claim), default=at),
+            _in_dump(source, part.dump, claim),
+        )
 
 
 def _steps(claim: Claim) -> Iterator[int]:
@@ -207,7 +218,7 @@ def explained_report(source: ReportSource, language: str, now: float) -> Iterato
 
 
 def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator[Progress | Part]:
-    dumps = list(dict.fromkeys(dump for run in source.ranks for dump in run.dumps))
+    dumps = [source.dump] if source.dump else source.dumps
     for number, dump_id in enumerate(dumps[:MOST_DUMPS], 1):
         try:
             dump = open_dump(source.path_of(dump_id))
@@ -328,7 +339,8 @@ def _of_tensors(
         )
         operator = faulty_operator(fault) if fault.is_located else None
         if searched.step is None or fault.step < searched.step:
-            searched.step, searched.first = fault.step, _headline(fault, source_frame(operator), causes)
+            searched.step, searched.at = fault.step, dump_id
+            searched.first = _headline(source, dump_id, fault, source_frame(operator), causes)
         links = _fault_links(source, dump_id, fault, operator)
         named = [] if operator is None else [operator.name]
         links += _operator_links(source, dump_id, dump, causes, named, (fault.rank, fault.step))
@@ -336,13 +348,24 @@ def _of_tensors(
         yield from _of_norms(source, dump_id, dump, fault)
 
 
-def _headline(fault: Fault, frame: Frame | None, causes: Sequence[Claim]) -> tuple[Claim, ...]:
+def _headline(
+    source: ReportSource, dump_id: str, fault: Fault, frame: Frame | None, causes: Sequence[Claim]
+) -> tuple[Claim, ...]:
     """Return the first sentences of an explanation: the fault with its place, and its cause if known."""
     values = {"rank": fault.rank, "step": fault.step, "claim": fault.claim}
     if frame:
         values |= {"file": PurePosixPath(frame.file).name, "line": frame.line}
     key = "claim.explain.first_at_line" if frame else "claim.explain.first"
-    return (Claim(key, "found", values), *(cause for cause in causes[:1] if cause.verdict == "found"))
+    first = _in_dump(source, dump_id, Claim(key, "found", values))
+    return (first, *(cause for cause in causes[:1] if cause.verdict == "found"))
+
+
+def _in_dump(source: ReportSource, dump_id: str, claim: Claim) -> Claim:
+    """Return a claim with the name of its dump, if the run has several dumps."""
+    if not dump_id or len(source.dumps) < 2:
+        return claim
+    facts = {"dump": dump_id.removeprefix("./"), "claim": claim}
+    return Claim("claim.explain.in_dump", claim.verdict, facts, claim.evidence)
 
 
 def _of_checks(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Part:

@@ -1,6 +1,7 @@
 """Routes of explanations: what is wrong with a run, found in the background."""
 
 import time
+from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Final
 
@@ -14,6 +15,7 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dump_requests import DumpId, unknown_dump
 from mindinsight.server.report import Progress
 
 RunId = Annotated[str, Query(description="run id")]
@@ -25,10 +27,13 @@ class Explained(BaseModel):
     """Request of an explanation."""
 
     run: str
+    dump: str = ""
 
 
 def _explanation(service: Service, body: Explained) -> BackgroundJob[Progress | Part]:
-    source = report_source(service, body.run)
+    source = replace(report_source(service, body.run), dump=body.dump)
+    if body.dump and body.dump not in source.dumps:
+        raise unknown_dump(body.dump)
     return BackgroundJob[Progress | Part](service.jobs, lambda: explain_run(source, time.time()))
 
 
@@ -36,13 +41,13 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 
 @router.post("")
-def start(service: CurrentService, run: RunId) -> dict[str, int]:
+def start(service: CurrentService, run: RunId, dump: DumpId = "") -> dict[str, int]:
     """Start the explanation of a run in the background, and return its number as `explanation`.
 
-    `GET /{number}` returns the parts found so far.
+    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far.
     """
     service.loader.want([run])
-    return {"explanation": EXPLANATION.start(service, Explained(run=run))}
+    return {"explanation": EXPLANATION.start(service, Explained(run=run, dump=dump))}
 
 
 @router.get("/difference")

@@ -182,6 +182,12 @@ class ReportSource:
     executor: Executor | None = None
     cache: StatisticsCache | None = None
     left_out: int = 0  # runs beyond the limit of the server, among which may be ranks
+    dump: str = ""  # id of the only dump to explain, all if empty
+
+    @property
+    def dumps(self) -> list[str]:
+        """Return the ids of the dumps of all ranks."""
+        return list(dict.fromkeys(dump for run in self.ranks for dump in run.dumps))
 
     @property
     def ranks(self) -> list[Run]:

@@ -44,14 +44,15 @@ def cache_of(service: Service) -> StatisticsCache | None:
 def path_of(service: Service, dump: str) -> str:
     """Return the absolute path of a discovered dump by its id. Raises ApiError for any other."""
     if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
-        raise _unknown(dump)
+        raise unknown_dump(dump)
     try:
         return str(disk_path(service.settings.summary_base_dir, dump))
     except KeyError:  # the base directory was removed in the meantime
-        raise _unknown(dump) from None
+        raise unknown_dump(dump) from None
 
 
-def _unknown(dump: str) -> ApiError:
+def unknown_dump(dump: str) -> ApiError:
+    """Return the error for an unknown dump."""
     return ApiError(404, "unknown_dump", f"There is no dump {dump!r}.", dump=dump)
 
 

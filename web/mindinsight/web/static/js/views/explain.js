@@ -42,6 +42,8 @@ class Explain {
     this.body = h("div", { class: "stack explain-parts", "aria-live": "polite" });
     /** Run that was searched; "" before. */
     this.shown = "";
+    /** The only dump that was searched; "" for all. */
+    this.dump = "";
     /** How much of it was read then. */
     this.extent = "";
     this.offs = [app.url.on(() => this.show()), app.selection.on(() => this.drawHead())];
@@ -57,7 +59,9 @@ class Explain {
   async show() {
     const { app } = this;
     const run = app.selection.named();
-    if (run && run.id === this.shown) return;
+    const dump = app.url.get("dump") ?? "";
+    if (run && run.id === this.shown && dump === this.dump) return;
+    this.dump = dump;
     replace(this.root, this.head, this.body);
     this.shown = run?.id ?? "";
     this.drawHead();
@@ -100,7 +104,7 @@ class Explain {
     this.extent = extentOf(run);
     replace(this.body, loading(this.app.t("explain.searching")));
     return this.requests.ask(
-      (signal) => api.send("POST", api.build(PATH, { run: run.id }), {}, { signal }),
+      (signal) => api.send("POST", api.build(PATH, { run: run.id, dump: this.dump || null }), {}, { signal }),
       ({ explanation }) => this.poll(explanation, 0),
       (error) => this.failed(error),
     );

@@ -113,13 +113,13 @@ function follow(page, answer) {
 }
 
 /**
- * Create the link to the explanation of the dump's run, or return null if that is not known.
+ * Create the link to the explanation of the dump and its run, or return null if that is not known.
  * @param {Page} page
  */
 function explainLink({ app, state, dumps }) {
   const run = app.selection.run(dumps.find(({ id }) => id === state.dump)?.run ?? "");
   if (!run) return null;
-  const href = app.url.link("explain", { run: run.id });
+  const href = app.url.link("explain", { run: run.id, dump: state.dump });
   return h("p", null, h("a", { href }, app.t("explain.of", { run: run.name })));
 }
 
