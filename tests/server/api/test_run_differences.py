@@ -1,11 +1,16 @@
-"""In what two runs differ beside their curves."""
+"""In what two runs differ beside their curves, and which earlier runs are known to be without a fault."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mindinsight.server.api.run_differences import differences
+import mindinsight
+from mindinsight.server.api.run_differences import differences, is_baseline, is_without_fault, runs_before
 from mindinsight.server.claims import sentence
+from mindinsight.writer import SummaryRecord
+from tests.flight import unpack
 from tests.server.plugins.answers.curves import run
 
 
@@ -39,3 +44,19 @@ def test_runs_whose_names_alone_differ_have_the_same_settings() -> None:
 
 def test_what_one_of_the_runs_recorded_is_named() -> None:
     assert "warmup" in sentences({"lr": 1}, {"lr": 1, "warmup": 5})[-1]
+
+
+def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> None:
+    unpack("dead_relu", tmp_path)
+    assert not is_without_fault(mindinsight.open(tmp_path).run("./dead_relu"))  # it has a warning
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    first = mindinsight.open(tmp_path).run("./run")
+    assert is_without_fault(first)
+    assert not is_without_fault(replace(first, total=first.read + 1))
+    assert not is_without_fault(replace(first, files=(replace(first.files[0], failure="KeyError"),)))
+    later = replace(first, id="./later", job="./later", first_event=first.first_event + 9)
+    assert runs_before(later, [first, later]) == [first]
+    assert runs_before(first, [first, later]) == []
+    assert not is_baseline(first, later, [first, later])  # it has one value

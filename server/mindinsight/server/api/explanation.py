@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
-from mindinsight.server.api.baselines import is_baseline, runs_before
 from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
 from mindinsight.server.api.curve_faults import (
     aim_of,
@@ -19,7 +18,7 @@ from mindinsight.server.api.curve_faults import (
     is_passing,
     searched_claims,
 )
-from mindinsight.server.api.run_differences import differences
+from mindinsight.server.api.run_differences import differences, is_baseline, runs_before
 from mindinsight.server.api.run_end import end_claims
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves.levels import EARLY

@@ -1,18 +1,22 @@
-"""Differences of two runs beside their curves: settings, code and packages, and what was not recorded."""
+"""Earlier runs without a fault, and differences of two runs: settings, code and packages."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
-from mindinsight.server.api.curve_faults import NAMED
+from mindinsight.server.api.curve_faults import NAMED, curve_claims, finite_values
 from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.importance import is_seed
+from mindinsight.server.curves.levels import EARLY
 from mindinsight.server.curves.setting_separation import names_runs, same_value
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.plugins.code import code_claims, recorded_code
+from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
+from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
+from mindinsight.server.report.run_report import recorded_alerts
 from mindinsight.server.store.run import Run
 
 
@@ -80,3 +84,46 @@ def recorded_codes(run: Run, other: Run) -> tuple[Any, Any] | None:
     except (Gone, UnreadableError):
         return None
     return None if first is None or second is None else (first, second)
+
+
+def is_without_fault(run: Run) -> bool:
+    """Return True if a run was read, has scalars, recorded no exception, error or warning, and its curves
+    have no fault."""
+    if any(file.failure for file in run.files) or not run.scalars or run.read < run.total:
+        return False
+    if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
+        return False
+    return all(claim.verdict != "found" for claim in curve_claims([run]))
+
+
+def is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
+    """Return True if no rank of a job has a fault or differs from the others, a scalar in common was searched
+    for more than NaN, and its script is not known to differ from the run's."""
+    ranks = list({rank.id: rank for rank in (other, *runs) if rank.job == other.job}.values())
+    common = run.scalars.keys() & other.scalars.keys()
+    if max(finite_values(other, tag) for tag in common) <= EARLY or not all(map(is_without_fault, ranks)):
+        return False
+    if len(ranks) > 1:
+        health = job_health(ranks, telling_tags(ranks))
+        if any(claim.verdict == "found" for claim in health.claims):
+            return False
+    codes = recorded_codes(run, other)
+    return codes is None or different_scripts(*codes) is None
+
+
+def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
+    """Return the runs that began before this one in the same directory, the last first.
+
+    They have a scalar in common, and are the same rank of their jobs.
+    """
+    folder = PurePosixPath(run.job).parent
+    before = [
+        other
+        for other in runs
+        if other.job != run.job
+        and PurePosixPath(other.job).parent == folder
+        and other.rank == run.rank
+        and other.first_event < run.first_event
+        and not run.scalars.keys().isdisjoint(other.scalars)
+    ]
+    return sorted(before, key=lambda other: (-other.first_event, other.id))
