@@ -60,6 +60,7 @@ class Explain {
     if (run && run.id === this.shown) return;
     replace(this.root, this.head, this.body);
     this.shown = run?.id ?? "";
+    this.root.dataset.object = this.shown; // names a saved page
     this.drawHead();
     if (run) await this.search(run);
     else {
