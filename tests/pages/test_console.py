@@ -130,7 +130,7 @@ def test_a_console_without_errors_has_no_choice_of_them(
 ) -> None:
     write_console(base / "without", [f"{BEGIN}.000 o metric error_rate=0.031 (top-1 error)"])
     page.goto(f"{serve(base)}console?run=without")
-    expect(page.locator(".console-page > p[role=status]")).to_have_text("58 B recorded")
+    expect(page.locator(".console-page > p[role=status]")).to_have_text("81 B recorded")
     expect(page.get_by_role("group", name="Listed lines")).to_have_count(0)
 
 

@@ -163,7 +163,7 @@ def test_a_saved_page_names_its_object(
     page: Page, samples: str, tmp_path: Path, opened: Any, view: str, name: str
 ) -> None:
     page.goto(samples + view)
-    expect(page.get_by_role("main")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("#view")).to_have_attribute("aria-busy", "false")
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
     base = page.evaluate("fetch('v2/runs').then((answer) => answer.json())")["base"].split("/")[-1]
     name = name.replace("samples", base)
