@@ -74,15 +74,15 @@ def test_lines_that_begin_within_a_traceback_belong_to_it(tmp_path: Path) -> Non
 def test_all_lines_with_a_level_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["o begun", "e WARNING: slow", *(f"e {text}" for text in TRACEBACK), "O 5 % ERROR", "o loss nan"]
     parts = written(tmp_path, *texts)
-    found = [(item.text, level) for item, level in leveled_lines(parts, 0, 0)]
+    marked = [(item.text, level) for item, level in leveled_lines(parts, 0, 0)]
     expected = [("WARNING: slow", "warning"), (TRACEBACK[0], "error")]
     expected += [(text, "trace") for text in TRACEBACK[1:]]
-    assert found == [*expected, ("loss nan", "nan")]
+    assert marked == [*expected, ("loss nan", "nan")]
     monkeypatch.setattr(console_log, "_WINDOW", 80)  # a traceback over several sections
-    assert [(item.text, level) for item, level in leveled_lines(parts, 0, 0)] == found
+    assert [(item.text, level) for item, level in leveled_lines(parts, 0, 0)] == marked
     monkeypatch.setattr(console_levels, "SEARCHED", 60)
     *some, (rest, level) = leveled_lines(parts, 0, 0)
     assert (rest.mark, level) == ("gap", "")
     later = [(item.text, known) for item, known in leveled_lines(parts, rest.part, rest.offset)]
-    assert len(some) < len(found)
+    assert len(some) < len(marked)
     assert later

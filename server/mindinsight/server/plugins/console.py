@@ -112,15 +112,15 @@ def levels(
     rows: list[list[Any]] = []
     further: str | None = None
     listed: Level | None = None  # the level above the lines of a traceback
-    for line, found in leveled_lines(parts, *(_place(parts, after) if after else (0, 0))):
-        listed = listed if found == "trace" else found
-        if not found or (found == level and counts[found] >= n):
+    for line, known in leveled_lines(parts, *(_place(parts, after) if after else (0, 0))):
+        listed = listed if known == "trace" else known
+        if not known or (known == level and counts[known] >= n):
             further = _named(parts, line.part, line.offset)
             break
-        if found in counts:
-            counts[found] += 1
+        if known in counts:
+            counts[known] += 1
         if listed == level:
-            rows.append(_row(parts, line, found))
+            rows.append(_row(parts, line, known))
     return {"run": run, "lines": rows, "counts": counts, "next": further}
 
 

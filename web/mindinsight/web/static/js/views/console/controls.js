@@ -37,5 +37,5 @@ export function leftOut({ t }, shown, before, after) {
   const sides = [before && "before", after && "after"].filter(Boolean).join("_");
   const ends = [shown[0], shown[shown.length - 1]];
   const [from, to] = ends.map((line) => (line ? timeText(Number(line.dataset.time)) : ""));
-  return sides && t(`console.left_${sides}`, { from, to });
+  return sides && t(`console.left.${sides}`, { from, to });
 }
