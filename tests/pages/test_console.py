@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -99,6 +99,83 @@ def test_a_search_lists_lines_and_one_is_shown_among_its_neighbours(
     expect(lines(page).filter(has_text=re.compile("step 771$"))).to_be_visible()
     page.get_by_role("button", name="Newest lines").click()
     expect(lines(page).last).to_contain_text("step 1999")
+
+
+TRACE = ["Traceback (most recent call last):", '  File "a.py", line 3', "OSError: short read"]
+
+
+def test_errors_are_counted_and_listed_with_whole_tracebacks_and_lead_to_their_places(
+    page: Page, serve: Callable[..., str], base: Path
+) -> None:
+    texts = [f"step {i}, error_rate 0.1, 0 errors" for i in range(1500)]
+    texts[700:700] = ["WARNING: slow", "ERROR: retrying", *TRACE]
+    write_console(base / "without", [f"{BEGIN + i / 10:.3f} o {text}" for i, text in enumerate(texts)])
+    page.goto(f"{serve(base)}console?run=without")
+    status = page.locator(".console-page > p[role=status]")
+    expect(status).to_contain_text("2 errors · 1 warning · not on this page: lines before")
+    choice = page.get_by_role("group", name="Listed lines")
+    expect(choice.get_by_role("button")).to_have_text(["All lines", "Errors", "Warnings"])
+    choice.get_by_role("button", name="Errors").click()
+    expect(lines(page).locator(".console-text")).to_have_text(["ERROR: retrying", *TRACE])
+    expect(status).to_have_text("2 errors")
+    expect(page).to_have_url(re.compile("level=error"))
+    page.get_by_role("button", name="Show around it").nth(1).click()
+    expect(page.locator(".console-line.current")).to_contain_text("Traceback")
+    expect(page.locator(".level-trace")).to_have_count(2)
+    expect(lines(page).filter(has_text=re.compile("step 699,"))).to_have_count(1)
+
+
+def test_a_console_without_errors_has_no_choice_of_them(
+    page: Page, serve: Callable[..., str], base: Path
+) -> None:
+    write_console(base / "without", [f"{BEGIN}.000 o metric error_rate=0.031 (top-1 error)"])
+    page.goto(f"{serve(base)}console?run=without")
+    expect(page.locator(".console-page > p[role=status]")).to_have_text("81 B recorded")
+    expect(page.get_by_role("group", name="Listed lines")).to_have_count(0)
+
+
+def test_the_error_that_ended_a_run_is_below_its_lines(
+    page: Page, serve: Callable[..., str], base: Path
+) -> None:
+    with pytest.raises(ValueError, match="shapes"), SummaryRecord(base / "failed") as record:
+        record.add_value("scalar", "loss", 1.0, step=1)
+        raise ValueError("shapes (3,) and (4,) differ")
+    write_console(base / "failed", [f"{BEGIN}.000 o progress 100%"])
+    address = serve(base)
+    page.goto(f"{address}console?run=failed")
+    expect(lines(page)).to_have_count(1)
+    ending = page.locator(".console-ending")
+    expect(ending).to_contain_text(
+        "ValueError: shapes (3,) and (4,) differ From the record of the run's end."
+    )
+    page.goto(f"{address}console?run=b")
+    expect(lines(page)).to_have_count(1)
+    expect(ending).to_have_count(0)
+
+
+def test_a_saved_console_has_the_lines_a_page_holds_and_names_the_others(
+    page: Page, serve: Callable[..., str], base: Path, tmp_path: Path, browser: Browser
+) -> None:
+    rows = [f"{BEGIN + i}.000 e {'ERROR' if i % 3000 == 1 else 'row'} {i}" for i in range(6000)]
+    write_console(base / "without", rows)
+    address = serve(base)
+    saved = browser.new_page()
+    for run, count, left in (("a", 2000, None), ("without", 5000, "not on this page: lines before 20")):
+        page.goto(f"{address}console?run={run}")
+        expect(lines(page)).to_have_count(500)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save this page").click()
+        assert download.value.suggested_filename == f"Console_{run}.html"
+        download.value.save_as(tmp_path / "saved.html")
+        saved.goto((tmp_path / "saved.html").as_uri())
+        expect(saved).to_have_title(f"Console {run} · base · MindInsight")
+        expect(saved.get_by_role("heading", level=1)).to_have_text(f"Console {run}")
+        expect(lines(saved)).to_have_count(count)
+        status = saved.locator("p[role=status]")
+        expect(status).to_contain_text(left or "1 error")
+        assert ("not on this page" in status.inner_text()) == (left is not None)
+    expect(status).to_contain_text("2 errors")
+    saved.close()
 
 
 def test_a_line_leads_to_the_charts_of_its_time_and_a_point_back_to_the_lines(

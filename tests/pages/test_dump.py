@@ -583,3 +583,11 @@ def test_a_check_goes_to_the_step_of_its_first_finding_and_stays_when_a_row_is_o
     rows.get_by_role("button").first.click()
     expect(side(page)).to_contain_text(re.compile("fc[._]weight"))
     expect(rows.filter(has_text="Weight jumps")).to_be_visible()
+
+
+def test_a_saved_page_is_named_by_dump_tab_and_step(shown: Callable[..., Any]) -> None:
+    page = shown("tab=check")
+    expect(page.locator("#view [data-object]")).to_be_attached()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this page").click()
+    assert download.value.suggested_filename == "Dumps_Check_broken_dump_Step_1.html"

@@ -77,3 +77,31 @@ def test_a_profile_without_a_recorded_pipeline_is_a_table(
     expect(page.locator(".empty")).to_contain_text("The run bare has no graph")
     page.locator(".empty").get_by_role("link", name="map").click()
     expect(chosen_run(page)).to_have_value("./map")
+
+
+def test_badges_leave_arrows_free_and_titles_are_over_lines(
+    page: Page, serve: Callable[[Path], Any], base: Path
+) -> None:
+    page.goto(f"{serve(base)}graph?run=./map&view=dataset")
+    boxes = page.locator(".graph-drawing .box:has(.badge)")
+    expect(boxes).to_have_count(3)
+    for number in range(3):
+        box = boxes.nth(number)
+        badge = box.locator(".badge rect").bounding_box()
+        outline = box.locator("rect").first.bounding_box()
+        assert badge and outline
+        assert badge["x"] > outline["x"] + outline["width"] / 2  # where the arrow comes in
+    title = page.locator(".graph-drawing .frame .title").get_attribute("id")
+    expect(page.locator(f".graph-drawing g.lines ~ g.texts use[href='#{title}']")).to_be_attached()
+    expect(page.locator(".graph-drawing .box.closed", has_text="Map-1/Map")).to_be_attached()
+
+
+def test_the_choice_of_the_pipeline_is_in_a_narrow_window(
+    page: Page, serve: Callable[[Path], Any], base: Path
+) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.goto(f"{serve(base)}graph?run=./map&view=dataset")
+    choice = page.get_by_role("button", name="Data pipeline").bounding_box()
+    assert choice
+    assert choice["x"] >= 0
+    assert choice["x"] + choice["width"] <= 420

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from mindinsight.server.settings.base_dirs import bases_of
+from mindinsight.writer import SummaryRecord
 from tests.raw_keys import raw_keys
 
 
@@ -143,3 +145,67 @@ def test_a_saved_choice_of_a_row_is_text(page: Any, samples: Any, tmp_path: Path
     assert {"Good", "Bad"} <= set(before)
     saved, _ = opened(save(page, page.get_by_role("button", name="Save this page").click, tmp_path))
     assert saved.locator(".why-run .badge").all_inner_texts() == before
+
+
+@pytest.mark.parametrize(
+    ("view", "name"),
+    [
+        ("", "Runs samples"),
+        ("scalar?runs=lenet", "Scalars lenet"),
+        ("overview?run=lenet", "Overview lenet"),
+        ("explain?run=lenet", "Explain lenet"),
+        ("job?job=ranks", "Job ranks"),
+        ("graph?run=lenet", "Graph lenet"),
+        ("align?run=lenet&baseline=ranks/rank_0", "Compare lenet ranks/rank_0"),
+    ],
+)
+def test_a_saved_page_names_its_object(
+    page: Page, samples: str, tmp_path: Path, opened: Any, view: str, name: str
+) -> None:
+    page.goto(samples + view)
+    expect(page.locator("#view")).to_have_attribute("aria-busy", "false")
+    path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
+    base = page.evaluate("fetch('v2/runs').then((answer) => answer.json())")["base"].split("/")[-1]
+    name = name.replace("samples", base)
+    assert path.name == f"{re.sub(r'[^a-zA-Z0-9.-]+', '_', name)}.html"
+    saved, _ = opened(path)
+    expect(saved.get_by_role("heading", level=1).first).to_have_text(name)
+    expect(saved).to_have_title(re.compile(f"^{name} · .*MindInsight$"))
+
+
+def test_runs_of_an_equal_colour_are_in_no_legend_but_their_own(
+    page: Page, serve: Any, tmp_path: Path, opened: Any
+) -> None:
+    for name in ("drawn", "other"):
+        with SummaryRecord(tmp_path / "base" / name) as record:
+            for step in range(20):
+                record.add_value("scalar", f"loss/{name}", 1 / (1 + step), step=step)
+    for rank in range(3):
+        with SummaryRecord(tmp_path / "base" / "job" / f"rank_{rank}") as record:
+            for step in range(50):
+                record.add_value("scalar", "loss", (1 + rank) / (1 + step), step=step)
+    address = serve(tmp_path / "base")
+    colours = [{"run": f"./{name}", "colour": "#0f62fe"} for name in ("drawn", "other")]
+    page.request.patch(f"{address}v2/runs/notes/many", data={"changes": colours})
+    legend = "main.offline > header .row:has(> .swatch)"
+    for view, names in (("scalar?runs=drawn,other&q=loss/drawn", ["drawn"]), ("job?job=job", [])):
+        page.goto(address + view)
+        expect(page.locator(".chart .main-svg, .chart svg").first).to_be_attached()
+        saved, _ = opened(save(page, page.get_by_role("button", name="Save this page").click, tmp_path))
+        assert saved.locator(legend).all_inner_texts() == names
+
+
+def test_a_saved_page_of_one_of_several_bases_names_that_one(
+    page: Page, serve: Any, tmp_path: Path, opened: Any
+) -> None:
+    for name in ("first", "second"):
+        with SummaryRecord(tmp_path / name / "run") as record:
+            record.add_value("scalar", "loss", 1.0, step=1)
+    address = serve(bases_of([str(tmp_path / name) for name in ("first", "second")]))
+    page.goto(f"{address}overview?run=second/run")
+    expect(page.get_by_role("heading", level=1)).to_have_text("second/run")
+    path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
+    assert path.name == "Overview_second_run.html"
+    saved, _ = opened(path)
+    expect(saved).to_have_title("Overview second/run · MindInsight")
+    assert "first" not in saved.locator("main.offline > header").inner_text()

@@ -400,3 +400,27 @@ def test_the_data_recorder_runs_when_its_variable_is_set(
     monkeypatch.setenv("MS_RDR_ENABLE", "1")
     variables.run_data_recorder(object(), error)  # type: ignore[arg-type]
     assert calls == [error]
+
+
+def test_values_without_a_step_are_named_when_the_recorder_closes(
+    tmp_path: Path, reading: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with SummaryRecord(tmp_path / "a") as record:
+        record.add_value("scalar", "recorded", 1.0)
+        record.record(1)
+        for number in range(6):
+            record.add_value("scalar", f"late{number}", 2.0)
+        record.add_value("tensor", "weights", np.zeros(2))
+    assert "values of 7 tags are not recorded" in caplog.text
+    assert "'late0', 'late1', 'late2', 'late3', 'late4', ..." in caplog.text
+    assert "'recorded'" not in caplog.text
+
+
+def test_nothing_is_said_where_a_step_follows_each_value(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with SummaryRecord(tmp_path / "a") as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+        record.add_value("scalar", "loss", 2.0, step=2)
+    assert "not recorded" not in caplog.text

@@ -65,12 +65,12 @@ def test_new_lines_come_after_the_last_place(client: Any, base: Path) -> None:
     with path.open("ab") as file:
         file.write(b"2000000000.000 O half\n")
     answer = client.get("/v2/console/lines", params={"run": "./a", "after": last}).json()
-    assert [line[2:3] + line[4:] for line in answer["lines"]] == [["half", True]]
+    assert [line[2:3] + line[4:] for line in answer["lines"]] == [["half", True, ""]]
     assert answer["last"] == last  # an unfinished line is asked for again
     with path.open("ab") as file:
         file.write(b"2000000001.000 o whole\n")
     answer = client.get("/v2/console/lines", params={"run": "./a", "after": last}).json()
-    assert [line[2:3] + line[4:] for line in answer["lines"]] == [["whole", False]]
+    assert [line[2:3] + line[4:] for line in answer["lines"]] == [["whole", False, ""]]
 
 
 def test_a_time_leads_to_the_lines_from_then_on(client: Any) -> None:
@@ -87,8 +87,29 @@ def test_a_search_finds_lines_and_says_where_to_go_on(client: Any) -> None:
     assert answer["next"] is None
 
 
+def test_errors_are_counted_and_listed_with_their_tracebacks(client: Any, base: Path) -> None:
+    (path,) = (base / "a").glob("console.*.log")
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: shapes differ"]
+    with path.open("a") as file:
+        for text in ["0 errors", "WARNING: slow", *trace, "ERROR again"]:
+            file.write(f"2000000000.000 e {text}\n")
+    counted = client.get("/v2/console/levels?run=./a").json()
+    assert counted["counts"] == {"error": 2, "warning": 1, "nan": 0}
+    assert (counted["lines"], counted["next"]) == ([], None)
+    listed = client.get("/v2/console/levels?run=./a&level=error&n=1")
+    assert texts(listed) == trace
+    assert [row[5] for row in listed.json()["lines"]] == ["error", "trace", "trace"]
+    further = client.get(
+        "/v2/console/levels", params={"run": "./a", "level": "error", "after": listed.json()["next"]}
+    )
+    assert texts(further) == ["ERROR again"]
+    newest = client.get("/v2/console/lines?run=./a&n=2").json()["lines"]
+    assert [row[5] for row in newest] == ["trace", "error"]
+
+
 @pytest.mark.parametrize(
-    "address", ["lines?run=./without", "search?run=./without&query=x", "lines?run=./none"]
+    "address",
+    ["lines?run=./without", "search?run=./without&query=x", "levels?run=./without", "lines?run=./none"],
 )
 def test_a_run_without_a_console_is_said_to_have_none(client: Any, address: str) -> None:
     answer = client.get(f"/v2/console/{address}")

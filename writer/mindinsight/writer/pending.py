@@ -31,6 +31,14 @@ class Pending:
         self._room = LARGEST_EVENT
         self.refused: list[tuple[str, str]] = []  # reason, tag of values that are too large for the step
 
+    def tags(self) -> list[str]:
+        """Return the tags of the collected values, each once."""
+        return list(
+            dict.fromkeys(
+                [*self.scalars[::2], *(item.tag for item in self._items), *(tag for _, tag in self.refused)]
+            )
+        )
+
     def clear(self) -> None:
         """Discard all collected values."""
         self.scalars.clear()
@@ -174,6 +182,13 @@ class StepQueue:
         with self._lock:
             self._events.put((step, time.time(), [], (item,), size))
         self._events.wake()
+
+    def discard(self) -> list[str]:
+        """Discard the values that no step was recorded for, and return their tags."""
+        with self._lock:
+            tags = self._pending.tags()
+            self._pending.clear()
+        return tags
 
     def forget(self) -> None:
         """Discard the collected values in a child process, because they belong to the parent."""

@@ -85,6 +85,7 @@ def run_data_recorder(run: SummaryRecord, error: BaseException | None) -> None:
         import_module(_DATA_RECORDER).leave_if_asked(run, error)
 
 
+_NAMED: Final = 5  # tags in a warning
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 
@@ -348,6 +349,13 @@ class SummaryRecord:
             self._beside.pop()()
         self._closed = True
         self._tags.clear()
+        if tags := self._queue.discard():
+            _log.warning(
+                "values of %d tags are not recorded in %s, because no record(step) followed add_value: %s",
+                len(tags),
+                self.log_dir,
+                ", ".join(map(repr, tags[:_NAMED])) + (", ..." if len(tags) > _NAMED else ""),
+            )
         if isinstance(error, SystemExit) and not error.code:
             error = None
         self._events.close(events.closing_record(error))

@@ -1,7 +1,7 @@
 """Routes for the console output of a training: lines around a place or a time, and a search."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
 
@@ -9,6 +9,13 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.console_levels import (
+    LEVELS,
+    Level,
+    LevelScanner,
+    leveled_lines,
+    levels_of,
+)
 from mindinsight.server.store.console_log import (
     Line,
     Part,
@@ -36,12 +43,13 @@ def lines(
 ) -> dict[str, Any]:
     """Return lines of a run's console: the last ones, those before or after a place, or those from a time on.
 
-    `lines` are [time, mark, text, place, open]. The mark is `o` for standard output, `e` for standard error,
-    and `b` for both if they were redirected to the same place. `x` is for lines that could not be written to
-    disk and `gap` for bytes that were left out: their text is the number. `torn` is for an incomplete line,
-    and `start` for the start of another process, with its number as text.
+    `lines` are [time, mark, text, place, open, level]. The mark is `o` for standard output, `e` for standard
+    error, and `b` for both if they were redirected to the same place. `x` is for lines that could not be
+    written to disk and `gap` for bytes that were left out: their text is the number. `torn` is for an
+    incomplete line, and `start` for the start of another process, with its number as text.
 
-    `open` is true for a line without an end yet, such as a progress bar. A later line replaces it. `first`
+    `open` is true for a line without an end yet, such as a progress bar. A later line replaces it. The level
+    is `error`, `warning` or `nan` by the words of the line, `trace` in a traceback, or empty. `first`
     and `last` are the places to continue from. `first` is null at the beginning. `size` is in bytes.
     """
     parts = _parts(service, run)
@@ -55,7 +63,9 @@ def lines(
     is_first = first is not None and (first.part, first.offset) == (0, 0)
     return {
         "run": run,
-        "lines": [_row(parts, line) for line in shown],
+        "lines": [
+            _row(parts, line, level) for line, level in zip(shown, levels_of(parts, shown), strict=True)
+        ],
         "first": None if first is None or is_first else _named(parts, first.part, first.offset),
         "last": _named(parts, *_end(shown, position)),
         "size": sum(part.size for part in parts),
@@ -78,9 +88,40 @@ def search(
     shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)
     return {
         "run": run,
-        "lines": [_row(parts, line) for line in shown],
+        "lines": [_row(parts, line, LevelScanner().level_of(line)) for line in shown],
         "next": None if further is None else _named(parts, *further),
     }
+
+
+@router.get("/levels")
+def levels(
+    service: CurrentService,
+    run: str,
+    level: Annotated[Literal["error", "warning", "nan"] | None, Query(description="lines to list")] = None,
+    after: Place = "",
+    n: Count = 200,
+) -> dict[str, Any]:
+    """Count the lines that report errors, warnings and NaN by their words, and list those of one level.
+
+    A traceback is one error, and is listed with all of its lines. `next` is the place to continue from, null
+    if everything was counted. With a `level`, counting ends after `n` listed errors, warnings or lines with
+    NaN.
+    """
+    parts = _parts(service, run)
+    counts = dict.fromkeys(LEVELS, 0)
+    rows: list[list[Any]] = []
+    further: str | None = None
+    listed: Level | None = None  # the level above the lines of a traceback
+    for line, known in leveled_lines(parts, *(_place(parts, after) if after else (0, 0))):
+        listed = listed if known == "trace" else known
+        if not known or (known == level and counts[known] >= n):
+            further = _named(parts, line.part, line.offset)
+            break
+        if known in counts:
+            counts[known] += 1
+        if listed == level:
+            rows.append(_row(parts, line, known))
+    return {"run": run, "lines": rows, "counts": counts, "next": further}
 
 
 def _parts(service: Service, run: str) -> list[Part]:
@@ -95,8 +136,8 @@ def _parts(service: Service, run: str) -> list[Part]:
     return parts
 
 
-def _row(parts: Sequence[Part], line: Line) -> list[Any]:
-    return [line.time, line.mark, line.text, _named(parts, line.part, line.offset), line.open]
+def _row(parts: Sequence[Part], line: Line, level: Level) -> list[Any]:
+    return [line.time, line.mark, line.text, _named(parts, line.part, line.offset), line.open, level]
 
 
 def _named(parts: Sequence[Part], index: int, offset: int) -> str:

@@ -23,7 +23,7 @@ _HEAD: Final = re.compile(rb"# mindinsight console \d+ (\d{1,18})\n")
 _LINE: Final = re.compile(rb"(\d{1,11}\.\d{1,6}) ([oebxOEB]) (.*)", re.DOTALL)
 _STYLE: Final = rb"(?:\x1b\[[\d;]*m)*"  # colours, which a search passes over
 _WINDOW: Final = 1 << 18  # bytes that are read at once: some thousand lines
-_SEARCHED: Final = 128 << 20  # bytes that one search passes over; bounds the time of a request
+SEARCHED: Final = 128 << 20  # bytes that one search passes over; bounds the time of a request
 _MOST_PARTS: Final = 1000  # files; a process leaves four at most
 _LONGEST: Final = 1 << 15  # bytes that are shown of a line; the writer makes none longer than half of it
 _NEAR: Final = 1 << 15  # bytes within which a search for a time begins to read
@@ -103,7 +103,7 @@ def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> 
                 begin = max(part.head, offset - _WINDOW)
                 data = _read(file, begin, offset)
                 skipped = data.find(b"\n") + 1 if begin > part.head else 0  # a line that began before
-                lines = _lines(data[skipped:], index, begin + skipped) + lines
+                lines = parse_lines(data[skipped:], index, begin + skipped) + lines
                 offset = begin + skipped if skipped < len(data) else begin
         if len(lines) < count:
             lines = _seam(parts, index, lines) + lines
@@ -164,7 +164,7 @@ def found_lines(
     """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue.
 
     Case is ignored. The search starts at ``offset`` in part ``index``, and ends with fewer lines after
-    ``_SEARCHED`` bytes. The second value is None at the end of the last part.
+    ``SEARCHED`` bytes. The second value is None at the end of the last part.
     """
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())
@@ -175,7 +175,7 @@ def found_lines(
         offset = max(offset, part.head)
         with open_stream(part.path) as file:
             while offset < part.size:
-                if len(lines) >= count or passed >= _SEARCHED:
+                if len(lines) >= count or passed >= SEARCHED:
                     return lines, (index, offset)
                 check()
                 data = _whole(_read(file, offset, offset + 4 * _WINDOW))
@@ -205,22 +205,29 @@ def _matches(pattern: re2._Regexp, data: bytes, index: int, offset: int) -> Iter
             continue
         begin = data.rfind(b"\n", 0, match.start()) + 1
         done = data.find(b"\n", match.end()) + 1
-        for line in _lines(data[begin:done], index, offset + begin):
+        for line in parse_lines(data[begin:done], index, offset + begin):
             if not line.open and pattern.search(line.text.encode("utf-8", "replace")):
                 yield line
 
 
-def _forward(file: IO[bytes], index: int, offset: int) -> Iterator[list[Line]]:
-    """Yield the lines from an offset to the end of the file, in lists that are read one by one."""
+def chunks_after(file: IO[bytes], offset: int) -> Iterator[tuple[bytes, int]]:
+    """Yield whole lines from an offset to the end of the file, with the offset of each chunk."""
     while data := _whole(_read(file, offset, offset + _WINDOW)):
         check()
-        yield _lines(data, index, offset)
+        yield data, offset
         offset += len(data)
+
+
+def _forward(file: IO[bytes], index: int, offset: int) -> Iterator[list[Line]]:
+    """Yield the lines from an offset to the end of the file, in lists that are read one by one."""
+    return (parse_lines(data, index, begin) for data, begin in chunks_after(file, offset))
 
 
 def _first_lines(file: IO[bytes], index: int, offset: int) -> list[Line]:
     """Return some lines from an offset on."""
-    return [line for line in _lines(_whole(_read(file, offset, offset + _NEAR)), index, offset) if line.time]
+    return [
+        line for line in parse_lines(_whole(_read(file, offset, offset + _NEAR)), index, offset) if line.time
+    ]
 
 
 def _whole(data: bytes) -> bytes:
@@ -234,7 +241,7 @@ def _read(file: IO[bytes], begin: int, end: int) -> bytes:
     return file.read(max(end - begin, 0))
 
 
-def _lines(data: bytes, index: int, offset: int) -> list[Line]:
+def parse_lines(data: bytes, index: int, offset: int) -> list[Line]:
     """Parse whole lines of a console file, which begin at ``offset`` in part ``index``."""
     lines = []
     for raw in data.split(b"\n")[:-1]:

@@ -40,6 +40,8 @@ def test_a_step_with_operations_is_a_scope() -> None:
     tree = folded_tree(recorded())
     scopes = [tree.paths[index] for index in tree.children(0) if tree.nodes[index] < 0]
     assert scopes == ["MnistDataset-0", "Map-2", "Map-7"]
+    steps = [tree.paths[index] for index in tree.children(tree.indices["Map-7"])]
+    assert steps == ["Map-7/TypeCast-7", "Map-7/Map"]  # no number beside that of its scope
 
 
 def test_settings_are_attributes() -> None:

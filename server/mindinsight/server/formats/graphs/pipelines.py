@@ -46,6 +46,8 @@ def _add_step(proto: GraphProto, step: dict[str, Any]) -> tuple[str, Step]:
         title = _title(operation, "tensor_op_name", "Operation")
         sources = [_add_node(proto, scope, title, sources, operation)]
     node = _add_node(proto, scope, name, sources, step)
+    if scope:  # the step itself, with no number that differs from the one of its scope
+        proto.node[-1].full_name = f"{scope}/{name}"
     return node, Step(name, scope or proto.node[-1].full_name, tuple(before for _, before in added))
 
 

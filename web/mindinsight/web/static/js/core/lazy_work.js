@@ -54,6 +54,15 @@ export function whenNear(element, work, left) {
   };
 }
 
+/**
+ * Run work before the whole page is saved, too. Return a function that stops that.
+ * @param {() => void} work
+ */
+export function whenSaved(work) {
+  document.addEventListener(ALL, work);
+  return () => document.removeEventListener(ALL, work);
+}
+
 /** Run all pending work, wherever its element is. Used before the whole page is saved. */
 export function wakeAll() {
   document.dispatchEvent(new Event(ALL));

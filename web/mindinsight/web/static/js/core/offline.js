@@ -5,6 +5,7 @@ import { asking } from "./api.js";
 import { capture } from "./capture.js";
 import { h } from "./dom.js";
 import { zoneName } from "./format.js";
+import { baseNames } from "./run_list.js";
 import { wakeAll } from "./lazy_work.js";
 import { offlineTip } from "./offline_tip.js";
 
@@ -63,7 +64,9 @@ export async function offlinePage(app, root, title) {
  * @param {string} scripts elements that go at the end of the body
  */
 function documentOf(app, title, styles, body, scripts) {
-  const named = h("title", null, [title, directory(app), "MindInsight"].filter(Boolean).join(" · "));
+  const where = directory(app);
+  const isNamed = title.endsWith(` ${where}`);
+  const named = h("title", null, [title, !isNamed && where, "MindInsight"].filter(Boolean).join(" · "));
   const content = new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`);
   return [
     `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>`,
@@ -91,8 +94,9 @@ async function everything(root) {
 }
 
 /**
- * Return the runs of a legend: those that the copy says it is about, otherwise those drawn in the figures,
- * by their colours.
+ * Return the runs of a legend: those that the copy says it is about, otherwise those drawn in the figures, by
+ * the ids in their lines or by their colours. A page without a list of runs draws other lines in the same
+ * colours.
  * @param {App} app
  * @param {Element} copy
  * @param {import("./charts.js").Figure[]} figures
@@ -100,8 +104,12 @@ async function everything(root) {
 function runsOf({ selection }, copy, figures) {
   const about = copy.querySelector(ABOUT)?.getAttribute("data-about");
   if (about) return JSON.parse(about).flatMap((/** @type {string} */ id) => selection.run(id) ?? []);
-  const drawn = asJson(figures.map(({ data }) => data.map(({ line, marker }) => [line, marker])));
-  return selection.entries().filter((run) => drawn.includes(selection.colour(run.id)));
+  if (document.querySelector("#body.alone")) return [];
+  const traces = figures.flatMap(({ data }) => data);
+  const ids = new Set(traces.map(({ meta }) => meta).filter(Boolean));
+  const unnamed = traces.filter(({ meta }) => (ids.size ? meta === "" : true)); // lines of several runs
+  const drawn = asJson(unnamed.map(({ line, marker }) => [line, marker]));
+  return selection.entries().filter((run) => ids.has(run.id) || drawn.includes(selection.colour(run.id)));
 }
 
 /**
@@ -137,9 +145,13 @@ function heading(app, title, copy, figures) {
   );
 }
 
-/** Return the name of the directory that holds the runs. @param {App} app */
+/**
+ * Return the name of the base directory. Return "" with several, whose names are in those of the runs.
+ * @param {App} app
+ */
 function directory({ selection }) {
-  return selection.list().base.split(/[/\\]/).findLast(Boolean) ?? "";
+  const [name, ...others] = baseNames(selection.list());
+  return others.length ? "" : name;
 }
 
 /** Return the text of all style sheets. */

@@ -172,3 +172,12 @@ export const byName = new Intl.Collator(undefined, { numeric: true }).compare;
 export function idsOf(runs) {
   return JSON.stringify(runs.map(({ id }) => id));
 }
+
+/**
+ * Return the names of the base directories, or the last part of the path of a single one.
+ * @param {RunList} list
+ */
+export function baseNames({ base, bases }) {
+  const names = bases.map(({ name }) => name).filter(Boolean);
+  return names.length ? names : [base.split(/[/\\]/).findLast(Boolean) ?? ""];
+}

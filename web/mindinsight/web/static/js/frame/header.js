@@ -4,6 +4,7 @@ import { iconButton, namedIconButton, replaceableButton } from "../components/bu
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { COPY } from "../core/copy.js";
+import { baseNames } from "../core/run_list.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
@@ -14,6 +15,8 @@ import { savedViews } from "./saved.js";
 import { showShortcuts } from "./shortcuts.js";
 
 const MODES = ["compare", "ranks", "groups", "layers"];
+const ABOUT_ALL = ["runs", "alert"];
+const MOST_NAMES = 4; // runs in the title of a saved page
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**
@@ -94,14 +97,37 @@ function docs(app) {
   );
 }
 
+/** Return the path in an id of a run, job or dump, "." for the base directory. @param {string} id */
+const pathOf = (id) => id.replace(/^\.\/(?=.)/, "").replace(/^\.\/$/, ".");
+
 /**
- * Return the name of what the page is about: a dump, a file, a job or a run; "" of others.
+ * Return the name of what the page is about: a dump with its step, a file, a job, a run, the shown runs or
+ * the base directories; "" of others.
  * @param {import("../core/types.js").App} app
  */
-function objectOf({ url }) {
-  const named = ["dump", "file", "job", "run"].map((key) => url.get(key)).find(Boolean);
-  const path = named?.replace(/^\.\//, "") ?? "";
-  return url.get("m") === "timeline" ? path.replace(/\/[^/]*$/, "") : path; // of many files, not of one
+function objectOf(app) {
+  const { url } = app;
+  const stated = document.querySelector("#view [data-object]")?.getAttribute("data-object");
+  const named = stated || ["dump", "file", "job", "run"].map((key) => url.get(key)).find(Boolean);
+  if (!named) return shownObjects(app);
+  const path = named.split(" ./").map(pathOf).join(" ");
+  if (url.get("m") === "timeline") return path.replace(/\/[^/]*$/, ""); // of many files, not of one
+  const overlay = pathOf(url.get("dump", "")); // colours the graph of a run
+  const step = url.get("step");
+  if (!overlay || path.includes(overlay)) return path;
+  return [path, overlay, step && `${app.t("common.step")} ${step}`].filter(Boolean).join(" ");
+}
+
+/**
+ * Return the names of the runs that a page of several shows, or of the base directories on a page of all.
+ * @param {import("../core/types.js").App} app
+ */
+function shownObjects({ selection, router, t }) {
+  if (ABOUT_ALL.includes(router.current())) return baseNames(selection.list()).join(", ");
+  if (document.getElementById("body")?.classList.contains("alone")) return "";
+  const folded = selection.folded();
+  const ids = selection.entries().map((run) => (folded.has(run.job) ? run.job : run.id));
+  return ids.length > MOST_NAMES ? t("share.runs", { n: ids.length }) : ids.map(pathOf).join(", ");
 }
 
 /**

@@ -193,6 +193,7 @@ class Alignment {
     const [first, second] = [baseline, run].map((id) => app.selection.run(id));
     if (first && second) this.beside.show(second, first);
     this.body.dataset.about = JSON.stringify([run, baseline]); // for the legend of a saved page
+    this.body.dataset.object = `${run} ${baseline}`; // names it
     this.body.setAttribute("aria-busy", "true");
     window.clearTimeout(this.waiting);
     if (failed !== leaveAsIs) this.waiting = window.setTimeout(() => this.drawWaiting(), PATIENCE);

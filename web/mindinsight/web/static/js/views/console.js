@@ -1,13 +1,15 @@
 // Console page: what a training printed, as it comes, with a search and the way to the charts of a moment.
 
 import { button } from "../components/button.js";
-import { check, searchBox, select } from "../components/field.js";
 import { emptyState } from "../components/nothing.js";
 import { h, replace } from "../core/dom.js";
 import { bytes } from "../core/format.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { whenSaved } from "../core/lazy_work.js";
 import { idOf } from "../core/names.js";
-import { lineElement } from "./console/line.js";
+import { failureNote, LevelCounts, LEVELS } from "./console/levels.js";
+import { controls, leftOut } from "./console/controls.js";
+import { addFound, cutLines, lineElement, newRows } from "./console/line.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
@@ -39,19 +41,32 @@ class Console {
     /** @type {Run | undefined} */
     this.run = undefined;
     this.query = "";
+    this.level = ""; // of the listed lines; "" for all lines
     this.follow = true;
     /** Places to go on from. @type {{first: string | null, last: string, next: string | null}} */
     this.places = { first: null, last: "", next: null };
+    this.size = 0; // bytes of the recording
     this.newest = 0; // time of the newest line
     this.atEnd = false; // all lines up to the newest are on the page
     this.head = h("div", { class: "toolbar" });
     this.lines = h("div", { class: "console-lines", tabindex: "0", role: "log", "aria-live": "off" });
     this.status = h("p", { class: "small muted", role: "status" });
+    this.ending = h("div");
+    this.levels = new LevelCounts(app, (level) => this.go({ level, q: null, at: null, t: null }));
     this.lines.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.requests = latest(root);
     this.more = latest(root);
     this.timer = setInterval(() => this.poll(), POLL);
-    this.offs = [app.url.on(() => this.open().catch(leaveAsIs)), app.selection.on(() => this.rechosen())];
+    this.offs = [
+      app.url.on(() => this.open().catch(leaveAsIs)),
+      app.selection.on(() => this.rechosen()),
+      whenSaved(() => this.fill().catch(leaveAsIs)),
+    ];
+  }
+
+  /** Whether the page lists lines from different parts of the console, by a text or a level. */
+  get isListing() {
+    return Boolean(this.query || this.level);
   }
 
   /** Return the shown runs with a console. */
@@ -67,13 +82,32 @@ class Console {
     const asked = named && app.selection.run(idOf(named));
     this.run = asked && asked.kinds.console ? asked : runs[0];
     this.query = app.url.get("q", "");
+    this.level = this.query ? "" : (LEVELS.find((level) => level === app.url.get("level")) ?? "");
     if (!this.run) {
+      delete this.root.dataset.object;
       replace(this.root, emptyState(app, { kind: "console", filter: "", code: "record.record_console()" }));
       return;
     }
-    replace(this.root, h("div", { class: "console-page" }, this.head, this.status, this.lines));
+    replace(this.root, h("div", { class: "console-page" }, this.head, this.status, this.lines, this.ending));
     this.drawHead(runs);
-    await (this.query ? this.search() : this.read());
+    await Promise.all([this.count(), this.load()]);
+  }
+
+  /** Request the lines that are to be shown, and name them for a saved page. */
+  load() {
+    const listed = this.query || (this.level && this.app.t(`console.level.${this.level}`));
+    this.root.dataset.object = [this.run?.id, listed].filter(Boolean).join(" ");
+    replace(this.ending, failureNote(this.app, this.run));
+    return this.isListing ? this.list() : this.read();
+  }
+
+  /** Count the errors and warnings of the run. */
+  count() {
+    return this.levels.count(
+      this.run?.id,
+      () => this.level,
+      () => this.size && !this.isListing && this.describe(),
+    );
   }
 
   /** Open again where other runs are chosen and the one shown is none of them. */
@@ -81,8 +115,10 @@ class Console {
     const current = this.run && this.app.selection.run(this.run.id);
     const isNamed = Boolean(this.app.url.get("run"));
     const isShown = current && (isNamed || this.runs().some(({ id }) => id === current.id));
-    if (isShown) this.run = current;
-    else this.open().catch(leaveAsIs);
+    if (isShown) {
+      this.run = current;
+      replace(this.ending, failureNote(this.app, current));
+    } else this.open().catch(leaveAsIs);
   }
 
   /** Show something else. @param {Record<string, string | null>} where */
@@ -93,33 +129,26 @@ class Console {
 
   /** Draw the controls. @param {Run[]} runs */
   drawHead(runs) {
-    const { app, run } = this;
-    const { t } = app;
-    if (!run) return;
-    const choices = runs.some(({ id }) => id === run.id) ? runs : [run, ...runs];
-    const chooser = select({
-      label: t("console.run"),
-      options: choices.map(({ id, name }) => ({ value: id, label: name })),
-      value: run.id,
-      onchange: (id) => this.go({ run: id.slice(2) || ".", t: null, at: null }),
+    if (!this.run) return;
+    const { following, elements } = controls(this.app, this.run, runs, {
+      query: this.query,
+      follow: this.follow,
+      levels: this.levels.element,
+      choose: (id) => this.go({ run: id.slice(2) || ".", t: null, at: null }),
+      find: (q) => this.find(q),
+      setFollow: (on) => this.setFollow(on),
+      end: () => this.go({ q: null, level: null, at: null, t: null }),
     });
-    const find = searchBox({
-      label: t("console.find"),
-      value: this.query,
-      delay: 300,
-      onchange: (q) => {
-        app.url.set({ q, at: null, t: null });
-        this.query = q;
-        (q ? this.search() : this.read()).catch(leaveAsIs);
-      },
-    });
-    this.following = check({
-      label: t("console.follow"),
-      checked: this.follow,
-      onchange: (on) => this.setFollow(on),
-    });
-    const end = button(t("console.end"), () => this.go({ q: null, at: null, t: null }));
-    replace(this.head, choices.length > 1 && chooser, find, this.following, end);
+    this.following = following;
+    replace(this.head, elements);
+  }
+
+  /** List the lines with a text; "" shows the newest lines. @param {string} q */
+  find(q) {
+    this.app.url.set({ q, level: null, at: null, t: null });
+    [this.query, this.level] = [q, ""];
+    this.levels.draw("");
+    this.load().catch(leaveAsIs);
   }
 
   /** Follow new lines or stay. @param {boolean} on */
@@ -129,11 +158,6 @@ class Console {
     if (on) this.lines.scrollTop = this.lines.scrollHeight;
   }
 
-  /** Return the query of a request. @param {Record<string, unknown>} more */
-  asking(more) {
-    return { run: this.run?.id, ...more };
-  }
-
   /** Read the last lines, or those that the address names by time or place. */
   read() {
     const { api, url } = this.app;
@@ -141,33 +165,48 @@ class Console {
     const place = url.get("at");
     const where = time ? { time } : place ? { after: place } : {};
     return this.requests.ask(
-      (signal) => api.get("v2/console/lines", this.asking({ ...where, n: COUNT }), { signal }),
+      (signal) => api.get("v2/console/lines", { run: this.run?.id, ...where, n: COUNT }, { signal }),
       (/** @type {Part} */ part) => {
         const named = Boolean(time || place);
         this.places = { first: part.first, last: part.last, next: null };
         this.atEnd = !named || part.lines.length < COUNT;
         this.follow = !named;
         if (this.following) this.following.box.checked = this.follow;
-        this.status.textContent = this.app.t("console.size", { size: bytes(part.size) });
-        this.show(part.lines);
+        this.size = part.size;
+        const lines = part.lines.map((row) => this.line(row));
+        replace(this.lines, lines.length ? lines : h("p", { class: "muted" }, this.app.t("console.empty")));
+        this.describe();
         if (named) this.mark();
         else this.lines.scrollTop = this.lines.scrollHeight;
       },
     );
   }
 
-  /** Show lines in place of all others. @param {Row[]} rows */
-  show(rows) {
-    const { t } = this.app;
-    const elements = rows.map((row) => this.line(row));
-    replace(this.lines, elements.length ? elements : h("p", { class: "muted" }, t("console.empty")));
-  }
-
   /** @param {Row} row */
   line(row) {
     this.newest = Math.max(this.newest, row[0]);
-    const found = this.query ? () => this.go({ q: null, at: row[3], t: null }) : undefined;
+    const isFound = this.isListing && row[5] !== "trace"; // a traceback is found as a whole
+    const found = isFound ? () => this.go({ q: null, level: null, at: row[3], t: null }) : undefined;
     return lineElement(this.app, this.run?.id ?? "", row, this.query, found);
+  }
+
+  /** Describe the recording, and which of its lines are not on the page. */
+  describe() {
+    const shown = /** @type {NodeListOf<HTMLElement>} */ (this.lines.querySelectorAll("[data-time]"));
+    const left = this.isListing ? null : leftOut(this.app, shown, this.places.first !== null, !this.atEnd);
+    const size = this.app.t("console.size", { size: bytes(this.size) });
+    this.status.textContent = [size, ...this.levels.texts(), left].filter(Boolean).join(" · ");
+  }
+
+  /** Load further lines before the page is saved, as many as it holds. */
+  async fill() {
+    for (let before = -1; before < this.lines.children.length;) {
+      before = this.lines.children.length;
+      if (before + COUNT > MOST) return;
+      if (this.isListing) await (this.places.next && this.list(this.places.next));
+      else if (this.places.first) await this.earlier();
+      else if (!this.atEnd) await this.later();
+    }
   }
 
   /** Mark the first line as the one that was looked for, and read what is before it. */
@@ -177,88 +216,90 @@ class Console {
     this.earlier().then(() => first?.scrollIntoView({ block: "center" }), leaveAsIs);
   }
 
-  /** Read earlier lines, and keep what is in the window where it is. */
-  async earlier() {
-    const before = this.places.first;
-    if (!before || this.query || this.isReading) return;
+  /**
+   * Read lines before or after those on the page, one request at a time.
+   * @param {Record<string, string>} where
+   * @param {(part: Part) => void} use
+   */
+  async readOn(where, use) {
+    if (this.isListing || this.isReading) return;
     this.isReading = true;
     try {
       await this.more.ask(
-        (signal) => this.app.api.get("v2/console/lines", this.asking({ before, n: COUNT }), { signal }),
-        (/** @type {Part} */ part) => {
-          const { scrollHeight, scrollTop } = this.lines;
-          this.places.first = part.lines.length ? part.first : null;
-          this.lines.prepend(...part.lines.map((row) => this.line(row)));
-          this.lines.scrollTop = scrollTop + this.lines.scrollHeight - scrollHeight;
-          this.cut("end");
-        },
+        (signal) =>
+          this.app.api.get("v2/console/lines", { run: this.run?.id, ...where, n: COUNT }, { signal }),
+        use,
       );
     } finally {
       this.isReading = false;
     }
   }
 
+  /** Read earlier lines, and keep what is in the window where it is. */
+  async earlier() {
+    const before = this.places.first;
+    if (!before) return;
+    await this.readOn({ before }, (part) => {
+      const { scrollHeight, scrollTop } = this.lines;
+      this.places.first = part.lines.length ? part.first : null;
+      this.lines.prepend(...part.lines.map((row) => this.line(row)));
+      this.lines.scrollTop = scrollTop + this.lines.scrollHeight - scrollHeight;
+      this.cut("end");
+      this.describe();
+    });
+  }
+
   /** Read later lines. */
-  async later() {
-    if (this.query || this.isReading) return;
-    this.isReading = true;
-    const after = this.places.last;
-    try {
-      await this.more.ask(
-        (signal) => this.app.api.get("v2/console/lines", this.asking({ after, n: COUNT }), { signal }),
-        (/** @type {Part} */ part) => this.append(part),
-      );
-    } finally {
-      this.isReading = false;
-    }
+  later() {
+    return this.readOn({ after: this.places.last }, (part) => this.append(part));
   }
 
   /** Show later lines below the others, in place of what was unfinished. @param {Part} part */
   append(part) {
-    this.atEnd = part.lines.length < COUNT;
+    const [hadAll, isFull] = [this.atEnd, part.lines.length === COUNT];
+    this.atEnd = !isFull;
     this.places.last = part.last;
-    this.status.textContent = this.app.t("console.size", { size: bytes(part.size) });
-    if (!part.lines.length) return;
-    this.lines.querySelectorAll(".unfinished, p.muted").forEach((line) => line.remove());
-    const lines = /** @type {HTMLElement[]} */ ([...this.lines.children]);
-    const shown = new Set(lines.map((line) => line.dataset.place));
-    this.lines.append(...part.lines.filter((row) => !shown.has(row[3])).map((row) => this.line(row)));
+    this.size = part.size;
+    if (!part.lines.length) return this.describe();
+    const rows = newRows(this.lines, part.lines);
+    this.lines.append(...rows.map((row) => this.line(row)));
+    if (hadAll) this.levels.add(rows, this.level);
+    else if (!isFull) this.count(); // of lines that came while the page did not follow them
     const { scrollHeight, scrollTop } = this.lines;
     this.cut("start");
-    const removed = scrollHeight - this.lines.scrollHeight;
-    this.lines.scrollTop = this.follow ? this.lines.scrollHeight : scrollTop - removed;
+    const top = scrollTop - scrollHeight + this.lines.scrollHeight;
+    this.lines.scrollTop = this.follow ? this.lines.scrollHeight : top;
+    return this.describe();
   }
 
   /** Take lines beyond the most from the page. @param {"start" | "end"} side */
   cut(side) {
-    const extra = this.lines.children.length - MOST;
-    for (let i = 0; i < extra; i++) {
-      this.lines[side === "start" ? "firstElementChild" : "lastElementChild"]?.remove();
-    }
-    if (extra <= 0) return;
-    const edge = this.lines[side === "start" ? "firstElementChild" : "lastElementChild"];
-    const place = /** @type {HTMLElement | null} */ (edge)?.dataset.place ?? "";
-    if (side === "start") this.places.first = place;
-    else [this.places.last, this.atEnd] = [place, false];
+    const edge = cutLines(this.lines, MOST, side);
+    if (edge === null) return;
+    if (side === "start") this.places.first = edge;
+    else [this.places.last, this.atEnd] = [edge, false];
   }
 
-  /** Search from the beginning, or go on. @param {string | null} [after] */
-  search(after = null) {
+  /**
+   * List the lines with the text or level from the beginning, or go on.
+   * @param {string | null} [after]
+   */
+  list(after = null) {
     const { api, t } = this.app;
-    const { query } = this;
-    const request = after ? { query, after } : { query };
+    const { query, level, run } = this;
+    const path = query ? "v2/console/search" : "v2/console/levels";
+    const request = { run: run?.id, query: query || null, level: level || null, after };
     return this.requests.ask(
-      (signal) => api.get("v2/console/search", this.asking(request), { signal }),
+      (signal) => api.get(path, request, { signal }),
       (/** @type {{lines: Row[], next: string | null}} */ { lines, next }) => {
+        this.places.next = next;
         if (!after) replace(this.lines);
-        this.lines.querySelector(".console-further")?.remove();
-        this.lines.append(...lines.map((row) => this.line(row)));
-        const n = this.lines.querySelectorAll(".console-line").length;
-        this.status.textContent = t(next ? "console.found_so_far" : "console.found", { n });
-        if (next) {
-          const further = button(t("console.further"), () => this.search(next).catch(leaveAsIs));
-          this.lines.append(h("p", { class: "console-further" }, further));
-        }
+        const go = () => this.list(next).catch(leaveAsIs);
+        const further = next === null ? null : button(t("console.further"), go);
+        const found = lines.map((row) => this.line(row));
+        const n = addFound(this.lines, found, further);
+        const all = level ? `console.count.${level}` : "console.found";
+        this.status.textContent = t(next ? "console.found_so_far" : all, { n, count: n });
       },
     );
   }
@@ -267,7 +308,7 @@ class Console {
   scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.lines;
     const toEnd = scrollHeight - scrollTop - clientHeight;
-    if (this.query) return;
+    if (this.isListing) return;
     if (toEnd > 4 * AT_END && this.follow) this.setFollow(false);
     else if (toEnd < AT_END && this.atEnd && !this.follow) this.setFollow(true);
     if (scrollTop < clientHeight / 2) this.earlier().catch(leaveAsIs);
@@ -296,5 +337,6 @@ class Console {
     this.offs.forEach((off) => off());
     this.requests.end();
     this.more.end();
+    this.levels.end();
   }
 }

@@ -11,7 +11,7 @@ import { checkPart } from "./dump/check.js";
 import { comparePart } from "./dump/compare.js";
 import { faultSection } from "./dump/fault.js";
 import { graphPart } from "./dump/graph.js";
-import { header } from "../components/dump/header.js";
+import { dumpName, header } from "../components/dump/header.js";
 import { logsPart } from "./dump/logs.js";
 import { newSteps } from "./dump/new_steps.js";
 import { operatorPanel } from "./dump/operator.js";
@@ -253,7 +253,7 @@ function shownPart(page, head, main) {
     const { summary, state } = page;
     const stepless = summary && !hasSteps(summary) && state.tab !== "logs";
     panel = stepless ? noSteps(page) : PARTS[state.tab](page);
-    replace(main, panel.element);
+    replace(main, named(page, panel.element));
   };
 
   return {
@@ -301,6 +301,20 @@ function settle({ state, summary }) {
   const onlyLogs = summary?.logs && !hasSteps(summary);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
+}
+
+/**
+ * Return the content of a tab, marked with the names of tab and dump, its rank and step for a saved page.
+ * @param {Page} page
+ * @param {HTMLElement} content
+ */
+function named({ app: { t }, state, summary }, content) {
+  const ranks = summary?.ranks ?? [];
+  const rank = ranks.length > 1 && `${t("dump.rank")} ${state.rank}`;
+  const step = hasSteps(summary) && `${t("common.step")} ${state.step}`;
+  const names = [t(`dump.tab.${state.tab}`), dumpName(state.dump), rank, step];
+  content.dataset.object = names.filter(Boolean).join(" ");
+  return content;
 }
 
 /** @param {DumpSummary | null} summary of a dump, null before it is read */

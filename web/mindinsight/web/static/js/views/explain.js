@@ -64,6 +64,7 @@ class Explain {
     this.dump = dump;
     replace(this.root, this.head, this.body);
     this.shown = run?.id ?? "";
+    this.root.dataset.object = this.shown; // names a saved page
     this.drawHead();
     if (run) await this.search(run);
     else {

@@ -83,6 +83,7 @@ class JobView {
   /** Request the job's health. @param {(error: Failure) => unknown} [failed] */
   load(failed) {
     const job = this.job();
+    this.root.dataset.object = job ?? ""; // names a saved page
     if (!job) {
       this.answer = null;
       this.draw();

@@ -70,6 +70,7 @@ class Overview {
       return;
     }
     this.id = run.id;
+    Object.assign(this.root.dataset, { object: run.id, about: JSON.stringify([run.id]) }); // when it is saved
     const kinds = await tiles(app, run);
     if (this.id !== run.id) return;
     this.tiles = kinds;

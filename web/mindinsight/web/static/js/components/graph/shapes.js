@@ -15,6 +15,7 @@ import { flowing, lineShape } from "./lines.js";
  */
 
 const HEADER = 26;
+const ARROW = 8; // half the width of an arrow head, and a gap
 const LETTER = 7.2; // about the width of one
 let titles = 0; // numbered over all drawings of a page
 const STACKED = new Set(["group", "repeat", "rest", "run"]);
@@ -200,11 +201,11 @@ function warmth({ heat, hatched, open, kind, x, y, w, h: high }) {
   ];
 }
 
-/** Create the badge on the upper right corner, above the text of the box, or null. @param {Box} box */
+/** Create the badge on the upper right corner, beside the arrow into the box, or null. @param {Box} box */
 function badge(box) {
   if (!box.badge) return null;
   const width = 10 + 7 * box.badge.text.length;
-  const x = box.x + box.w - width + 8;
+  const x = Math.max(box.x + box.w - width + 8, box.x + box.w / 2 + ARROW);
   return svg(
     "g",
     { class: "badge" },

@@ -5,24 +5,14 @@ import { h } from "../../core/dom.js";
 import { bytes, time as timeText } from "../../core/format.js";
 import { styledPieces } from "./ansi.js";
 
-/** Time, mark, text, place, unfinished. @typedef {[number, string, string, string, boolean]} Row */
+/** Level of a line by its words. @typedef {"" | "error" | "trace" | "warning" | "nan"} Level */
+/**
+ * Time, mark, text, place, unfinished, level.
+ * @typedef {[number, string, string, string, boolean, Level]} Row
+ */
 
 /** What stands between lines: the mark, and the text with its number. @type {Record<string, string>} */
 const NOTES = { x: "console.lost", gap: "console.gap", start: "console.start" };
-
-/** Words that state the level of a line, as programs write them: "error 0.013" is a measure. */
-const LEVELS = /** @type {const} */ ([
-  [
-    "error",
-    /\b(?:ERROR|CRITICAL|FATAL)\b|^Traceback \(|\b[A-Z]\w*(?:Error|Exception)\b:?|\b(?:nan|NaN|NAN)\b/,
-  ],
-  ["warning", /\bWARN(?:ING)?\b|\b\w*Warning:/],
-]);
-
-/** Return the level that a line states, "error" or "warning"; "" if it states none. @param {string} text */
-export function levelOf(text) {
-  return LEVELS.find(([, words]) => words.test(text))?.[0] ?? "";
-}
 
 /**
  * Create one line of a console: its time, a link to the charts of that moment, and its text. A note, such as
@@ -33,23 +23,23 @@ export function levelOf(text) {
  * @param {string} query what was searched for
  * @param {(() => void) | undefined} show shows a found line among its neighbours
  */
-export function lineElement(app, run, [time, mark, text, place, unfinished], query, show) {
+export function lineElement(app, run, [time, mark, text, place, unfinished, level], query, show) {
   const { t, selection } = app;
   const note = NOTES[mark];
   if (note) {
     const n = mark === "gap" ? bytes(Number(text)) : text;
-    return h("div", { class: "console-note", dataset: { place } }, t(note, { n, time: timeText(time) }));
+    return h("div", { class: "console-note", "data-place": place }, t(note, { n, time: timeText(time) }));
   }
   const href = selection.linkOnly("scalar", run, { x: "wall", at: time.toFixed(3) });
   const moment = h("a", { href, class: "console-time", title: t("console.to_charts") }, clock(time));
   const classes = { e: "is-error", torn: "is-torn" };
   const kind = classes[/** @type {keyof typeof classes} */ (mark)] ?? "";
-  const level = levelOf(text);
   return h(
     "div",
     {
       class: `console-line ${kind} ${level && `level-${level}`} ${unfinished ? "unfinished" : ""}`,
-      dataset: { place },
+      "data-place": place,
+      "data-time": time || null,
       title: mark === "torn" ? t("console.torn") : mark === "e" ? t("console.error") : null,
     },
     time ? moment : h("span", { class: "console-time" }),
@@ -78,4 +68,43 @@ function marked(text, query) {
     done = at + sought.length;
   }
   return [...parts, text.slice(done)];
+}
+
+/**
+ * Return the rows that are not on the page, after taking unfinished lines from it, which they replace.
+ * @param {HTMLElement} lines
+ * @param {Row[]} rows
+ */
+export function newRows(lines, rows) {
+  lines.querySelectorAll(".unfinished, p.muted").forEach((line) => line.remove());
+  const shown = new Set([...lines.children].map((line) => /** @type {HTMLElement} */ (line).dataset.place));
+  return rows.filter(([, , , place]) => !shown.has(place));
+}
+
+/**
+ * Remove lines beyond a number. Return the place of the line that is now at that side, null if none was
+ * removed.
+ * @param {HTMLElement} lines
+ * @param {number} most
+ * @param {"start" | "end"} side
+ */
+export function cutLines(lines, most, side) {
+  const end = side === "start" ? "firstElementChild" : "lastElementChild";
+  const extra = lines.children.length - most;
+  for (let i = 0; i < extra; i++) lines[end]?.remove();
+  return extra > 0 ? (/** @type {HTMLElement | null} */ (lines[end])?.dataset.place ?? "") : null;
+}
+
+/**
+ * Add found lines, and the button that searches on. Return the number of all found lines, where a traceback
+ * counts once.
+ * @param {HTMLElement} lines
+ * @param {HTMLElement[]} found
+ * @param {HTMLElement | null} further
+ */
+export function addFound(lines, found, further) {
+  lines.querySelector(".console-further")?.remove();
+  lines.append(...found);
+  if (further) lines.append(h("p", { class: "console-further" }, further));
+  return lines.querySelectorAll(".console-line:not(.level-trace)").length;
 }

@@ -44,6 +44,7 @@ export class OneGraph {
       : firstRun(this.app, this.runs, this.state.view);
     if (!selected) return this.nothing();
     this.state.run = selected.id;
+    this.root.dataset.object = selected.id; // names a saved page
     return this.open();
   }
 
@@ -123,6 +124,7 @@ export class OneGraph {
   nothing() {
     this.leave();
     this.explorer.picture = null;
+    delete this.root.dataset.object;
     replace(this.root, noGraph(this.app, this.state.run));
   }
 
