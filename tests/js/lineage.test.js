@@ -234,6 +234,15 @@ test("a scatter matrix has a cell for each pair of what matters and the objectiv
   assert.equal(axisType([null, "nan"]), "linear");
 });
 
+test("an axis is logarithmic where values are spread over decades, not where the smallest is small", () => {
+  const uniform = [0.004, 0.02, 0.07, 0.12, 0.16, 0.21, 0.26, 0.31, 0.37, 0.41, 0.46, 0.5];
+  assert.equal(axisType(uniform, "dropout"), "linear");
+  assert.equal(axisType([1e-4, 3e-4, 1e-3, 4e-3, 1e-2, 3e-2], "decay"), "log");
+  assert.equal(axisType([16, 32, 64, 128, 256, 512, 1024, 2048], "width"), "log");
+  assert.equal(axisType([1, 1000], "warmup"), "log");
+  assert.equal(axisType([0.001, 0.5, 0.9, 1], "user:lr"), "log", "rates are tried by factors");
+});
+
 test("a column that no row has is not the same in all of them", () => {
   const keys = ["lr", "seed", "acc"].map((key) => ({ key }));
   const compared = (/** @type {Record<string, any>[]} */ ...all) => {

@@ -42,7 +42,8 @@ def test_runs_with_mostly_other_settings_are_named_but_not_those_with_fewer(tmp_
 
 
 def test_of_two_runs_none_is_the_rest_and_other_names_are_no_other_experiment(tmp_path: Path) -> None:
-    ours, theirs = ({}, ["train/loss", "val/loss", "lr"]), ({}, ["reward", "kl", "entropy"])
+    ours: tuple[dict[str, Any], list[str]] = {}, ["train/loss", "val/loss", "lr"]
+    theirs: tuple[dict[str, Any], list[str]] = {}, ["reward", "kl", "entropy"]
     assert [key.rpartition(".")[2] for key in keys(tmp_path / "a", [ours, theirs])] == ["unlike_scalars"]
     assert keys(tmp_path / "b", [ours, ({}, ["loss/train", "eval/loss", "learning_rate"])]) == []
     assert keys(tmp_path / "c", [ours, ({}, ["train/loss"])]) == []

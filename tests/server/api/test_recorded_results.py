@@ -20,9 +20,9 @@ def repeated(base: Path, tag: str, settings: list[float], objective: str = "") -
 
 
 def test_a_setting_that_is_the_last_value_of_a_loss_is_a_result(tmp_path: Path) -> None:
-    found = repeated(tmp_path, "loss", [1.0, 2.0, 3.0002, 4.0, 5.0])
-    assert found == {"user:final": "loss"}
-    (claim,) = result_claims(found)
+    results = repeated(tmp_path, "loss", [1.0, 2.0, 3.0002, 4.0, 5.0])
+    assert results == {"user:final": "loss"}
+    (claim,) = result_claims(results)
     assert claim.evidence == ({"setting": "user:final", "tag": "loss"},)
 
 

@@ -184,11 +184,11 @@ def test_a_region_of_two_settings_is_found_where_each_alone_has_runs_of_both_gro
     rate, warmup = [0.001, 0.1] * 16, [0, 0, 100, 100] * 8
     order = [*(n for n in range(32) if n % 4 != 1), *range(1, 32, 4)]
     columns = {"lr": [rate[n] for n in order], "warmup": [warmup[n] for n in order]}
-    found = conjunction(columns, 24)
-    assert found is not None
-    assert (found.names, found.regions) == (("lr", "warmup"), ([0.1], [0]))
-    assert (found.side, found.runs) == ("bad", 8)
-    assert found.chance <= 0.001
+    pair = conjunction(columns, 24)
+    assert pair is not None
+    assert (pair.names, pair.regions) == (("lr", "warmup"), ([0.1], [0]))
+    assert (pair.side, pair.runs) == ("bad", 8)
+    assert pair.chance <= 0.001
     assert conjunction({**columns, "copy": columns["lr"]}, 24) is None  # which of both is unknown
     assert conjunction({"lr": columns["lr"]}, 24) is None
 
@@ -198,8 +198,8 @@ def test_a_region_of_random_settings_is_no_rarer_than_in_random_groups(seed: int
     chance = np.random.default_rng(seed)
     columns: dict[str, Any] = {name: chance.uniform(size=24).tolist() for name in "abc"}
     columns["d"] = chance.choice(["x", "y"], 24).tolist()
-    found = conjunction(columns, 12)
-    assert found is None or found.chance > 0.02
+    pair = conjunction(columns, 12)
+    assert pair is None or pair.chance > 0.02
 
 
 def test_a_number_equals_its_text_and_no_other() -> None:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from mindinsight.server.api.paired_names import plain_name
 from mindinsight.server.api.run_answers import hyper_of
@@ -36,7 +36,11 @@ def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
         others = [run for run in others if sets[run] - usual[0][0] and usual[0][0] - sets[run]]
         if others and 2 * len(others) >= len(sets):  # no kind is that of most runs
             common = frozenset.intersection(*sets.values())
-            values = {"n": len(common), "all": len(frozenset.union(*sets.values())), "count": len(sets)}
+            values: dict[str, Any] = {
+                "n": len(common),
+                "all": len(frozenset.union(*sets.values())),
+                "count": len(sets),
+            }
             yield Claim(f"claim.why.{key.replace('mixed', 'unlike')}", "unknown", values)
         elif others:
             few_runs = few([run.removeprefix("./") for run in others], _NAMED)

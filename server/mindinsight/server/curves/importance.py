@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few, format_number, range_claim
 from mindinsight.server.curves.correlations import chance_of, number_of, numbers_of, pearson, ranks, spearman
-from mindinsight.server.curves.permutation_test import Factor, proven, rivals
+from mindinsight.server.curves.permutation_test import Factor, alike, is_ordered, proven
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.curves.setting_separation import (
     failing_setting,
@@ -32,8 +32,6 @@ _CARRIED: Final = 0.5  # share of the runs that must have a setting, or its pres
 _LABELS: Final = 1 / 3  # distinct texts per run from which a text is a name of runs and not a setting
 _EXPLAINED: Final = 0.1  # share of the variance of unseen runs below which a forest predicts nothing
 _PER_LEVEL: Final = 2  # combinations for each value of a setting but the first, as a full grid has
-_ALIKE: Final = 0.9  # rank correlation of two settings from which no model can separate them
-_RELATED: Final = 0.5  # the same from which few runs may not separate them
 _BEST: Final = 0.1  # share of the runs that are called best
 _FEW_BEST: Final = 4  # and the smallest number of them
 _NARROW: Final = 0.6  # share of all runs in the best region above which it is not informative
@@ -47,8 +45,6 @@ _PAIR: Final = 0.01  # the same of any pair of settings
 _FAILING: Final = 0.01  # the same of a setting that separates runs with a non-finite objective
 _EXTREME: Final = 0.02  # the same of values all of whose runs have a lower, or higher, objective than others
 _ELSEWHERE: Final = 0.05  # chance that none of the best runs has one of the other texts
-_RESAMPLES: Final = 200  # of the runs, in which an order of settings has to hold
-_ORDERED: Final = 0.95  # share of these
 _ROUNDING: Final = 1e-6  # range below which nothing but rounding is left of a product of ranks
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
@@ -129,7 +125,7 @@ def importance(
     factors = _factors(judged, trials)
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     targets = trials.means(ordered), trials.means(target)
-    groups = _alike(proven(factors, targets[0], seed), known, targets[0], factors)
+    groups = alike(proven(factors, targets[0], seed), known, targets[0], factors)
     measured, explained = _measured(judged, matrix, ordered, groups, seed)
     facts = {**facts, "combinations": trials.combinations}
     extreme = list(_extreme(judged, target, trials, facts)) if factors else []
@@ -301,30 +297,6 @@ def label_note(names: Sequence[str]) -> list[Claim]:
     return seed_note(names, "claim.lineage.labels")
 
 
-def _alike(
-    named: Sequence[str], known: Mapping[str, Doubles], target: Doubles, factors: Mapping[str, Factor]
-) -> dict[str, list[str]]:
-    """Return the ``named`` settings, each with those that may matter instead because they change together.
-
-    ``known`` and ``target`` have one value for each trial. A setting that may be meant by another has no
-    group.
-    """
-    groups: dict[str, list[str]] = {}
-    for name in named:
-        like = rivals(factors, target, name)
-        others = [
-            other
-            for other in known
-            if other != name
-            and (_follows(known[name], known[other], _ALIKE) or other in like)
-            and _follows(known[name], known[other], _RELATED)
-        ]
-        taken = {*groups, *(member for members in groups.values() for member in members)}
-        if name not in taken and not taken & {*others}:
-            groups[name] = others
-    return groups
-
-
 def _measured(
     judged: Mapping[str, Sequence[Any]],
     matrix: Doubles,
@@ -420,7 +392,7 @@ def _decisive(
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
     first = [name for name in names if name in groups]
     parts = [_any_of([name, *groups[name]]) for name in first]
-    key = "matters" if _is_ordered(first, factors, targets) else "matters_unordered"
+    key = "matters" if is_ordered([factors[name] for name in first], targets) else "matters_unordered"
     values = {**facts, "settings": few(parts, _NAMED), "n": len(first)}
     yield Claim(f"claim.lineage.{key}", "found", values, evidence)
     for name in first:
@@ -435,34 +407,6 @@ def _any_of(names: Sequence[str]) -> str | Claim:
         return plain(names[0])
     others = few([plain(name) for name in names[1:]], _NAMED)
     return Claim("claim.part.lineage.any_of", "note", {"setting": plain(names[0]), "others": others})
-
-
-def _is_ordered(names: Sequence[str], factors: Mapping[str, Factor], targets: Sequence[Doubles]) -> bool:
-    """Return True if each setting explains more of ``targets`` than the next in nearly all resampled trials.
-
-    Without it, which of two settings explains more may be due to the noise of a few runs. ``targets`` are
-    values and ranks: ranks show differences within noise as large, and values those of a few outliers.
-    """
-    if len(names) < 2:
-        return True
-    generator = np.random.default_rng(0)
-    models = [factors[name].bins(_GROUPS) for name in names]
-    holds = np.zeros((len(targets), len(names) - 1))
-    for _ in range(_RESAMPLES):
-        rows = generator.integers(len(targets[0]), size=len(targets[0]))
-        shares = [[_share(model[rows], target[rows]) for model in models] for target in targets]
-        holds += np.diff(shares, axis=1) < 0
-    return bool((holds >= _ORDERED * _RESAMPLES).all())
-
-
-def _share(groups: Doubles, target: Doubles) -> float:
-    """Return the share of the variance of ``target`` [n] between ``groups`` [n, k], beyond that of chance."""
-    counts = groups.sum(axis=0)
-    groups, counts = groups[:, counts > 0], counts[counts > 0]
-    within = float(((target - groups @ (groups.T @ target / counts)) ** 2).sum())
-    free = max(len(target) - len(counts), 1)
-    whole = float(((target - target.mean()) ** 2).sum()) / max(len(target) - 1, 1)
-    return 1 - within / free / max(whole, 1e-300)
 
 
 def _weak(
@@ -553,11 +497,6 @@ def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any
         setting, other = (names[number] for number in chosen)
         values = {**facts, "setting": plain(setting), "other": plain(other)}
         yield Claim("claim.lineage.pair", "found", values, ({"setting": setting}, {"setting": other}))
-
-
-def _follows(left: Doubles, right: Doubles, least: float) -> bool:
-    correlation = spearman(left, right)
-    return correlation is not None and abs(correlation) > least
 
 
 def _regions(

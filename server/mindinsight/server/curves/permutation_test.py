@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.curves.correlations import spearman
 from mindinsight.server.types import Doubles, Ints
 
 CHANCE: Final = 0.02  # of naming any setting where none has an effect
@@ -22,6 +23,10 @@ _ROWS: Final = 111  # shuffles computed together: 1,000 runs need 1 MB
 _BINS: Final = 5  # an optimum inside a range needs three; more lose power with few runs
 _FINE: Final = 12  # bins of a proven setting, as of the forest
 _PER_COLUMN: Final = 4  # runs for each column of a model, below which it fits noise
+_RESAMPLES: Final = 200  # of the runs, in which an order of settings has to hold
+_ORDERED: Final = 0.95  # share of these
+_ALIKE: Final = 0.9  # rank correlation of two settings from which no model can separate them
+_RELATED: Final = 0.5  # the same from which few runs may not separate them
 _ROUNDING: Final = 1e-8  # share of a column below which nothing of it is left
 
 
@@ -106,6 +111,63 @@ def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int 
         and explains(factor, constant)
         and not explains(factors[name], np.concatenate((constant, factor.model()), axis=1))
     ]
+
+
+def is_ordered(factors: Sequence[Factor], targets: Sequence[Doubles]) -> bool:
+    """Return True if each factor explains more of ``targets`` than the next in nearly all resampled trials.
+
+    Without it, which of two factors explains more may be due to the noise of a few runs. ``targets`` are
+    values and ranks: ranks show differences within noise as large, and values those of a few outliers.
+    """
+    if len(factors) < 2:
+        return True
+    generator = np.random.default_rng(0)
+    models = [factor.bins(_BINS) for factor in factors]
+    holds = np.zeros((len(targets), len(factors) - 1))
+    for _ in range(_RESAMPLES):
+        rows = generator.integers(len(targets[0]), size=len(targets[0]))
+        shares = [[_share(model[rows], target[rows]) for model in models] for target in targets]
+        holds += np.diff(shares, axis=1) < 0
+    return bool((holds >= _ORDERED * _RESAMPLES).all())
+
+
+def _share(groups: Doubles, target: Doubles) -> float:
+    """Return the share of the variance of ``target`` [n] between ``groups`` [n, k], beyond that of chance."""
+    counts = groups.sum(axis=0)
+    groups, counts = groups[:, counts > 0], counts[counts > 0]
+    within = float(((target - groups @ (groups.T @ target / counts)) ** 2).sum())
+    free = max(len(target) - len(counts), 1)
+    whole = float(((target - target.mean()) ** 2).sum()) / max(len(target) - 1, 1)
+    return 1 - within / free / max(whole, 1e-300)
+
+
+def alike(
+    named: Sequence[str], known: Mapping[str, Doubles], target: Doubles, factors: Mapping[str, Factor]
+) -> dict[str, list[str]]:
+    """Return the ``named`` settings, each with those that may matter instead because they change together.
+
+    ``known`` and ``target`` have one value for each trial. A setting that may be meant by another has no
+    group.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in named:
+        like = rivals(factors, target, name)
+        others = [
+            other
+            for other in known
+            if other != name
+            and (_follows(known[name], known[other], _ALIKE) or other in like)
+            and _follows(known[name], known[other], _RELATED)
+        ]
+        taken = {*groups, *(member for members in groups.values() for member in members)}
+        if name not in taken and not taken & {*others}:
+            groups[name] = others
+    return groups
+
+
+def _follows(left: Doubles, right: Doubles, least: float) -> bool:
+    correlation = spearman(left, right)
+    return correlation is not None and abs(correlation) > least
 
 
 def _designs(factor: Factor, known: Sequence[Factor]) -> list[Doubles]:

@@ -229,27 +229,27 @@ def conjunction(columns: Mapping[str, Sequence[Value]], first: int) -> Conjuncti
     pairs = list(combinations(sides, 2))
     if sum(len(sides[left]) * len(sides[right]) for left, right in pairs) > _MASKS or not 0 < first < count:
         return None
-    found = [
+    candidates = [
         (names, (left, right), mask)
         for names in pairs
         for left, ours in sides[names[0]]
         for right, theirs in sides[names[1]]
         if 1 < (mask := ours & theirs).sum() < min(ours.sum(), theirs.sum())
     ]
-    if not found:
+    if not candidates:
         return None
-    masks = np.unique(np.stack([mask for _, _, mask in found]), axis=0)
+    masks = np.unique(np.stack([mask for _, _, mask in candidates]), axis=0)
     divisions = _divisions(count, first)
     smallest = np.ones(len(divisions))
     for start in range(0, len(masks), _BLOCK):
         smallest = np.minimum(smallest, _purity(masks[start : start + _BLOCK], divisions).min(axis=0))
     actual = (np.arange(count) < first)[None]
-    chances = _purity(np.stack([mask for _, _, mask in found]), actual)[:, 0]
+    chances = _purity(np.stack([mask for _, _, mask in candidates]), actual)[:, 0]
     best = float(chances.min())
     rows = np.flatnonzero(chances <= best * (1 + _ROUNDING)).tolist()
-    if best == 1 or len({found[row][0] for row in rows}) > 1:
+    if best == 1 or len({candidates[row][0] for row in rows}) > 1:
         return None
-    names, regions, mask = found[rows[0]]
+    names, regions, mask = candidates[rows[0]]
     chance = float((smallest <= best * (1 + _ROUNDING)).mean())
     return Conjunction(names, regions, "good" if mask[:first].any() else "bad", int(mask.sum()), chance)
 

@@ -89,7 +89,7 @@ def recounted_claim(line: tuple[Ints, Floats], base: tuple[Ints, Floats], tolera
                     facts = {"n": len(steps), "first": int(first), "last": int(last)}
                     facts |= {"base_first": int(base_first), "base_last": int(base_last)}
                     size = difference_claim(tolerance, absolute=False)
-                    return Claim("claim.align.recounted", "note", {**facts, "tolerance": size})
+                    return Claim("claim.align.recounted", "found", {**facts, "tolerance": size})
     return None
 
 

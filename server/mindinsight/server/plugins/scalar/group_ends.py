@@ -66,7 +66,7 @@ def end_claims(ends: Sequence[Sequence[float]], criteria: int = 1) -> list[Claim
     if len(groups) < 2:
         return []
     sizes = [len(values) for values in groups]
-    facts = {"n": sum(sizes), "groups": len(groups)}
+    facts: dict[str, float] = {"n": sum(sizes), "groups": len(groups)}
     if criteria / _divisions(sizes) > _CHANCE:
         return [Claim("claim.group.ends_few", "unknown", facts)]
     chance = min(1.0, criteria * _chance(groups))

@@ -56,7 +56,7 @@ class Alignment {
     /** Scalars by which two runs can be chosen: most of the shown runs have these. @type {{tag: string}[]} */
     this.tags = [];
     /** The two runs chosen by such a scalar, which runs and scalar they are of. */
-    this.picked = { question: "", tag: "", ids: /** @type {string[]} */ ([]) };
+    this.picked = { question: "", tag: "", ids: /** @type {string[]} */ ([]), broken: 0 };
     this.waiting = 0; // timer
     this.asked = ""; // ids of the runs to choose from, as text; "" until there are two
     this.head = h("div");
@@ -117,7 +117,7 @@ class Alignment {
     const by = this.app.url.get("by", "");
     const question = JSON.stringify([by, runs.map(({ id }) => id)]);
     if (question === this.picked.question) return;
-    this.picked = { question, tag: "", ids: [] };
+    this.picked = { question, tag: "", ids: [], broken: 0 };
     this.tags = [];
     this.picks.end();
     if (runs.length < 2) return;
@@ -127,12 +127,12 @@ class Alignment {
         const tag = tags.some((known) => known.tag === by) ? by : mainTag(tags, /loss/i);
         return { tags, tag, ...(await splitBy(this.app, runs, tag, signal)) };
       },
-      ({ tags, tag, groups }) => {
+      ({ tags, tag, groups, broken }) => {
         const all = [...groups.keys()];
         const baseline = runs.find((run) => run.pinned)?.id ?? all.find((id) => groups.get(id) === "good");
         const run = all.findLast((id) => groups.get(id) === "bad" && id !== baseline);
         this.tags = tags;
-        this.picked = { question, tag, ids: baseline && run ? [baseline, run] : [] };
+        this.picked = { question, tag, ids: baseline && run ? [baseline, run] : [], broken };
       },
       leaveAsIs,
     );
@@ -255,13 +255,25 @@ class Alignment {
         tolerance,
         filter,
       ),
+      this.passedOver(),
     );
+  }
+
+  /** Return whether the runs are not the best and the worst that the page picked. */
+  isOwn() {
+    return Boolean(this.named("run") ?? this.named("baseline")) || !this.picked.ids.length;
+  }
+
+  /** Say how many runs were passed over when the worst was picked, or return null. */
+  passedOver() {
+    const n = this.isOwn() ? 0 : this.picked.broken;
+    return n ? h("p", { class: "muted small" }, this.app.t("align.passed", { n })) : null;
   }
 
   /** Create the choice of the scalar by which two runs are chosen, or null if there is none. */
   chooser() {
     if (!this.tags.length) return null;
-    const own = Boolean(this.named("run") ?? this.named("baseline")) || !this.picked.ids.length;
+    const own = this.isOwn();
     const options = this.tags.map(({ tag }) => ({ value: tag, label: tag }));
     return select({
       label: this.app.t("align.by"),

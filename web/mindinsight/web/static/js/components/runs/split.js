@@ -21,9 +21,11 @@ export async function commonTags(app, runs, signal) {
 }
 
 /**
- * Split the runs into good and bad by their best value of a scalar.
+ * Split the runs into good and bad by their best value of a scalar. `broken` is the number of runs that
+ * failed or ended with a non-finite value.
  * @param {App} app @param {Run[]} runs @param {string} tag @param {AbortSignal} signal
- * @returns {Promise<{groups: Map<string, Group>, measure: {tag: string, end: "min" | "max"}}>}
+ * @returns {Promise<{groups: Map<string, Group>, measure: {tag: string, end: "min" | "max"},
+ *   broken: number}>}
  */
 export async function splitBy(app, runs, tag, signal) {
   const end = bestEnd(tag) ?? "min";
@@ -34,7 +36,8 @@ export async function splitBy(app, runs, tag, signal) {
   const { now } = app.selection.list();
   const broken = (/** @type {Run} */ run) =>
     stateOf(run, now) === "failed" || (at.has(run.id) && !Number.isFinite(last[row(run)]));
-  return { groups: splitRuns(runs, (run) => best[row(run)], end, broken), measure: { tag, end } };
+  const groups = splitRuns(runs, (run) => best[row(run)], end, broken);
+  return { groups, measure: { tag, end }, broken: runs.filter(broken).length };
 }
 
 const MOST = 200; // runs in a group at first: a request names them all

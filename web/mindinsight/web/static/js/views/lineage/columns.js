@@ -111,7 +111,8 @@ export function columnNumbers(rows, key) {
 }
 
 /**
- * Return "log" if all values are positive and span two decades, one for a learning rate, otherwise "linear".
+ * Return "log" if all values are positive and span two decades, and are spread over these rather than over
+ * their range, as factors are. One decade suffices for a learning rate. Otherwise return "linear".
  * @param {unknown[]} values of a column
  * @param {string} [key] of the column
  * @returns {"log" | "linear"}
@@ -121,7 +122,13 @@ export function axisType(values, key = "") {
     typeof value === "number" && Number.isFinite(value) ? [value] : [],
   );
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  return numbers.length && low > 0 && high / low >= (RATE.test(key) ? DECADE : DECADES) ? "log" : "linear";
+  if (!numbers.length || low <= 0) return "linear";
+  if (RATE.test(key)) return high / low >= DECADE ? "log" : "linear";
+  const distinct = [...new Set(numbers)].sort((a, b) => a - b);
+  const middle = (distinct[(distinct.length - 1) >> 1] + distinct[distinct.length >> 1]) / 2;
+  const [factor, range] = [Math.sqrt(low * high), (low + high) / 2]; // middles of both scales
+  const spread = distinct.length < 3 || middle < Math.sqrt(factor * range);
+  return high / low >= DECADES && spread ? "log" : "linear";
 }
 
 /**

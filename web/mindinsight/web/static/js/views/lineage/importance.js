@@ -27,7 +27,9 @@ import { labelOf } from "./columns.js";
  */
 
 /** Claims on settings that are no part of the answer. */
-const LEFT_OUT = new Set(["fixed", "seeds", "rare", "labels", "results"].map((key) => `claim.lineage.${key}`));
+const LEFT_OUT = new Set(
+  ["fixed", "seeds", "rare", "labels", "results"].map((key) => `claim.lineage.${key}`),
+);
 const BARS = 12;
 const BRUSHED = 500; // ms without another range before a forest is fitted to the runs inside
 

@@ -70,17 +70,12 @@ function pairLinks({ t, url, selection }, runs) {
 }
 
 /**
- * Create the links that chart all found runs, none, or the newest.
- * Found runs are added to those that the user chose, but not to the newest ones that nobody chose.
+ * Create the links that chart the found runs and no other, none, or the newest.
  * @param {App} app
  * @param {() => Run[]} found
  */
 export function selectionLinks({ t, selection }, found) {
-  const all = () => {
-    const ids = found().map((run) => run.id);
-    if (selection.automatic()) selection.only(ids);
-    else selection.toggleMany(ids, true);
-  };
+  const all = () => selection.only(found().map((run) => run.id));
   return h(
     "div",
     { class: "row small" },

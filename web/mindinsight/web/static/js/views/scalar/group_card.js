@@ -142,6 +142,18 @@ function countsOf({ t }, bands) {
 }
 
 /**
+ * Return bands whose ranges are what is drawn of them: of many only the mean with a standard deviation.
+ * @param {import("../../core/answers.js").GroupBand[]} bands
+ */
+function extents(bands) {
+  if (bands.length <= WITH_RANGE) return bands;
+  return bands.map((band) => {
+    const [low, high] = around(band);
+    return { ...band, low, high };
+  });
+}
+
+/**
  * Create the card of a tag for groups of runs: each group as its mean with a band.
  * @param {import("./card.js").Page} page
  * @param {string} tag
@@ -155,32 +167,22 @@ export function groupCard(page, tag, groups, noted, criteria) {
   const counts = h("div", { class: "row small wrap" });
   const table = h("div", { class: "small" });
   const foot = h("div", null, counts, table);
-  /** @type {import("./group_ends.js").GroupEnds | null} */
-  let last = null;
+  let last = /** @type {import("./group_ends.js").GroupEnds | null} */ (null);
   /** @type {import("../../core/answers.js").GroupBand[]} */
   let bands = [];
   /** Those that the bands are of. @type {Group[]} */
   let visible = [];
   let whole = false; // whether values far outside the others are to be seen
-  const ends = () => {
-    if (bands.length <= WITH_RANGE) return bands;
-    return bands.map((band) => {
-      const [low, high] = around(band);
-      return { ...band, low, high };
-    });
-  };
   const showFoot = () => {
     if (!bands.length) return; // nothing has come yet
-    const clipped = !whole && page.options().y === "linear" && calmBands(ends());
+    const clipped = !whole && page.options().y === "linear" && calmBands(extents(bands));
     const more = () => {
       whole = true;
       showFoot();
       paint();
     };
-    replace(
-      table,
-      endsTable(app, last, visible, (i) => groupColour(app, i)),
-    );
+    const colour = (/** @type {number} */ i) => groupColour(app, i);
+    replace(table, endsTable(app, last, visible, colour));
     replace(
       counts,
       countsOf(app, bands),
@@ -189,7 +191,7 @@ export function groupCard(page, tag, groups, noted, criteria) {
   };
   const figure = () => {
     const ranges = bands.length <= WITH_RANGE;
-    const drawn = ends();
+    const drawn = extents(bands);
     const { to, layout } = bandSheet(page, drawn, whole ? null : calmBands(drawn));
     const data = bands.flatMap((band, i) =>
       band.runs.length ? groupTraces(app, band, i, visible[i].label, to, ranges) : [],
