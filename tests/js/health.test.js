@@ -3,7 +3,9 @@ import { test } from "node:test";
 
 import {
   cellsOf,
+  groupsByRun,
   missingBefore,
+  missingRanks,
   rankText,
   outliersByRank,
   unknownRuns,
@@ -30,6 +32,27 @@ test("ranks without data leave a gap", () => {
   );
   assert.equal(missingBefore([0, 900], 1, 64), 0);
   assert.equal(missingBefore([null, 2], 1, 64), 0);
+});
+
+test("missing ranks are named where the server says that some are missing", () => {
+  const ranks = [0, 1, 4, 6];
+  const said = (key) => missingRanks({ ranks, claims: [{ key }] }, 8);
+  assert.deepEqual(said("claim.health.missing_ranks"), [2, 3, 5]);
+  assert.deepEqual(said("claim.health.some_of_each"), []);
+});
+
+test("each rank has its group in each scalar that splits them", () => {
+  const evidence = [
+    { run: "./a", tag: "time", group: "low" },
+    { run: "./b", tag: "time", group: "high" },
+  ];
+  const claims = [
+    { key: "claim.health.groups", evidence },
+    { key: "claim.health.spread", evidence: [{ run: "./a", tag: "loss" }] },
+  ];
+  const groups = groupsByRun({ claims });
+  assert.deepEqual(groups.get("./b"), [{ tag: "time", group: "high" }]);
+  assert.deepEqual([...groups.keys()], ["./a", "./b"]);
 });
 
 test("of two ranks that differ from each other neither is named alone", () => {

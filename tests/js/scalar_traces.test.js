@@ -9,23 +9,36 @@ const SHEET = { margin: { l: 48, r: 12, t: 8, b: 32 }, font: { size: 11 } };
 const app = { theme: { plotly: () => SHEET, axis: (more) => more, colour: (name) => name } };
 const linesOf = (only) => [{ label: "a", colour: "#123456", dash: "solid", curve: only }];
 
-test("a figure marks what is not finite in red at the edges, adjacent ones by a line", () => {
-  const { data } = figure(
-    app,
-    linesOf(curve([1, 2, 2.5, 3, 4], [1, NaN, NaN, Infinity, -Infinity])),
-    readOptions(address("s=0")),
-  );
-  const marks = data.find((trace) => trace.yaxis === "y2");
+const marked = (lines) =>
+  figure(app, lines, readOptions(address("s=0"))).data.filter((trace) => trace.yaxis === "y2");
+
+test("a figure marks what is not finite in red at the edges", () => {
+  const few = linesOf(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity]));
+  const [marks, ...others] = marked(few);
   assert.deepEqual(
-    [marks.x, marks.y, marks.marker.symbol, marks.marker.size],
+    [marks.x, marks.y, marks.marker.symbol, marks.marker.color],
+    [[2, 3, 4], [1, 1, 0], ["x", "triangle-up", "triangle-down"], "--bad"],
+  );
+  assert.deepEqual(others, []);
+});
+
+test("many adjacent values that are not finite have one symbol and a line", () => {
+  const values = Array.from({ length: 60 }, (_, i) => (i < 30 ? 1 : i < 50 ? NaN : Infinity));
+  const steps = values.map((_, i) => i);
+  const [strip, marks] = marked(linesOf(curve(steps, values)));
+  assert.deepEqual(
+    [marks.x, marks.y, marks.marker.symbol],
     [
-      [2, 2.5, 3, 3, 4, 4],
-      [1, 1, NaN, 1, NaN, 0],
-      ["x", "x", "x", "triangle-up", "x", "triangle-down"],
-      [7, 0, 0, 7, 0, 7],
+      [30, 50],
+      [1, 1],
+      ["x", "triangle-up"],
     ],
   );
-  assert.deepEqual([marks.marker.color, marks.line.color], ["--bad", "--bad"]);
+  assert.deepEqual([strip.x.length, strip.line.color], [32, "--bad"]);
+  assert.deepEqual(
+    [0, 1, 21].map((i) => strip.y[i]),
+    [NaN, 1, NaN],
+  );
 });
 
 test("a line is dotted across steps at which nothing was recorded", () => {

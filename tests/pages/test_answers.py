@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -82,7 +83,9 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(page.locator("tbody tr")).to_have_count(4)
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")
-    expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
+    expect(first.get_by_role("link", name="loss: NaN")).to_have_attribute(
+        "href", re.compile("scalar.*m=ranks.*job=./job")
+    )
     expect(page.get_by_role("img", name="loss", exact=True)).to_contain_text("rank 2")
     page.goto(f"{url}overview?run=job/rank_1")
     ranks = page.locator(".overview-ranks").filter(has_text="Rank 1 of 4.")
@@ -168,6 +171,33 @@ def test_a_job_leads_to_the_explanation_of_its_ranks(page: Page, url: str) -> No
     page.goto(f"{url}job?job=job")
     page.get_by_role("link", name="Explain").click()
     expect(page).to_have_url(re.compile(r"explain\?.*run=.*job.*rank_0"))
+
+
+def test_a_job_draws_what_it_speaks_of_and_lists_missing_ranks(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Two scalars differ in one rank each, and a third splits the ranks."""
+    for rank in (0, 1, 2, 4, 5, 6):
+        noise = np.random.default_rng(rank).standard_normal((3, 200))
+        loss, time, split = 0.01 * noise + np.array([[2.0], [0.2], [30.0]]) * (1 + 0.01 * noise)
+        loss[100:] *= 1.5 if rank == 1 else 1
+        time[50:] += 0.2 if rank == 2 else 0
+        split *= 1.5 if rank > 3 else 1
+        with SummaryRecord(str(tmp_path / "base" / "job"), rank=rank) as record:
+            for step in range(200):
+                for tag, values in {"loss": loss, "step_time": time, "norm": split}.items():
+                    record.add_value("scalar", tag, float(values[step]))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}job?job=job")
+    titles = page.locator(".run-curves:visible .panel-title")
+    expect(titles).to_have_count(3)
+    assert sorted(titles.all_inner_texts()) == ["loss", "norm", "step_time"]
+    table = page.get_by_role("table")
+    expect(table.get_by_role("row").filter(has_text="rank 3")).to_contain_text("missing")
+    expect(table.get_by_role("row").filter(has_text="rank 6")).to_contain_text("norm: upper group")
+    expect(page.locator(".job-strip i[data-rank]")).to_have_count(6)
+    page.get_by_role("link", name="rank 2", exact=True).click()
+    expect(page).to_have_url(re.compile(r"overview\?.*run=.*job.*rank_2"))
 
 
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:

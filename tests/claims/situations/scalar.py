@@ -490,7 +490,7 @@ ALERTS = [
     f"claim.alert.{name}"
     for name in (
         *("non_finite", "non_finite_kinds", "above", "below"),
-        *("recovered", "silent", "silent_unknown", "rank", "pair"),
+        *("recovered", "silent", "silent_unknown", "rank", "pair", "failed"),
     )
 ]
 
@@ -569,6 +569,33 @@ def a_loss_of_minus_infinity(folder: Path) -> Question:
 @situation(never=ALERTS)
 def a_large_finite_loss(folder: Path) -> Question:
     return losses(folder, [1, 3e38])
+
+
+def closed_with(folder: Path, error: Exception | None, closed: bool = True) -> Question:
+    """Ask for the alerts of a run that an exception ended, or nothing, or of which no end was recorded."""
+    record = SummaryRecord(str(folder / "a"))
+    record.add_value("scalar", "loss", 1.0)
+    record.record(0)
+    if closed:
+        record.__exit__(type(error) if error else None, error, None)
+    else:
+        record.flush()
+    return Question(base=folder, request=alerts())
+
+
+@situation(makes=["claim.alert.failed"], never=but(ALERTS, "failed"))
+def a_run_that_an_exception_ended(folder: Path) -> Question:
+    return closed_with(folder, RuntimeError("out of memory"))
+
+
+@situation(never=ALERTS)
+def a_run_that_ended_as_it_should(folder: Path) -> Question:
+    return closed_with(folder, None)
+
+
+@situation(never=ALERTS)
+def a_run_of_which_no_end_was_recorded(folder: Path) -> Question:
+    return closed_with(folder, RuntimeError("not recorded"), closed=False)
 
 
 @situation(makes=["claim.alert.silent"], never=but(ALERTS, "silent"))

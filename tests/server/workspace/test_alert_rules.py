@@ -1,5 +1,6 @@
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,18 @@ def again(tmp_path: Any, base: str = "base") -> Rules:
     return Rules(tmp_path / "workspace", tmp_path / base)
 
 
-def test_what_is_not_finite_is_looked_for_from_the_beginning(rules: Rules) -> None:
-    assert rules.all() == {BUILT_IN: Rule("not_finite", "*", level="error", on=True)}
+def test_what_is_not_finite_and_failures_are_looked_for_from_the_beginning(rules: Rules) -> None:
+    assert rules.all() == {
+        "not_finite": Rule("not_finite", "*", level="error", on=True),
+        "failed": Rule("failed", "*", level="error", on=True),
+    }
 
 
 def test_rules_are_there_after_a_restart_for_this_base_alone(rules: Rules, tmp_path: Path) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
-    assert list(again(tmp_path).all().items())[1:] == [("1", ABOVE), ("2", SILENT)]
-    assert list(again(tmp_path, "other").all()) == [BUILT_IN]
+    assert list(again(tmp_path).all().items())[len(BUILT_IN) :] == [("1", ABOVE), ("2", SILENT)]
+    assert list(again(tmp_path, "other").all()) == [*BUILT_IN]
     assert stat.S_IMODE((tmp_path / "workspace" / "rules.json").stat().st_mode) == 0o600
 
 
@@ -37,18 +41,19 @@ def test_a_rule_is_changed_in_its_place(rules: Rules) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
     rules.change("1", SILENT)
-    assert list(rules.all().items())[1:] == [("1", SILENT), ("2", SILENT)]
+    assert list(rules.all().items())[len(BUILT_IN) :] == [("1", SILENT), ("2", SILENT)]
     with pytest.raises(KeyError):
         rules.change("3", ABOVE)
 
 
-def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules: Rules, tmp_path: Path) -> None:
-    off = Rule("not_finite", level="info", on=False)
-    rules.change(BUILT_IN, off)
-    with pytest.raises(KeyError):
-        rules.forget(BUILT_IN)
+def test_a_built_in_rule_can_be_switched_off_and_not_removed(rules: Rules, tmp_path: Path) -> None:
+    off = {rule_id: replace(rule, level="info", on=False) for rule_id, rule in BUILT_IN.items()}
+    for rule_id, rule in off.items():
+        rules.change(rule_id, rule)
+        with pytest.raises(KeyError):
+            rules.forget(rule_id)
     rules.add(ABOVE)
-    assert again(tmp_path).all() == {BUILT_IN: off, "1": ABOVE}
+    assert again(tmp_path).all() == {**off, "1": ABOVE}
 
 
 def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules: Rules) -> None:
@@ -58,7 +63,7 @@ def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules: Rules) -
     with pytest.raises(KeyError):
         rules.forget("2")
     rules.add(SILENT)
-    assert list(rules.all()) == [BUILT_IN, "1", "3", "4"]
+    assert list(rules.all()) == [*BUILT_IN, "1", "3", "4"]
 
 
 def test_there_is_an_end_to_what_is_kept(rules: Rules) -> None:
@@ -91,7 +96,7 @@ def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(
     content[str(tmp_path / "base")]["3"] = {"condition": "silent", "limit": 5, "later": True}
     path.write_text(json.dumps(content))
     read_rules = again(tmp_path).all()
-    assert list(read_rules) == [BUILT_IN, "1", "3"]
+    assert list(read_rules) == [*BUILT_IN, "1", "3"]
     assert read_rules["3"] == Rule("silent", limit=5)
 
 

@@ -9,12 +9,11 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from mindinsight.server.types import LEVELS, Level
 from mindinsight.server.workspace.json_store import Full, JsonStore
 
-Condition: TypeAlias = Literal["not_finite", "above", "below", "silent", "strays"]
+Condition: TypeAlias = Literal["not_finite", "above", "below", "silent", "strays", "failed"]
 
 MAX_RULES: Final = 50  # each is evaluated for every new point
 MAX_TAGS: Final = 200  # characters of a pattern
 _DIGITS: Final = 10  # of a rule's number; users may edit the file
-BUILT_IN: Final = "not_finite"  # id of the built-in rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +23,7 @@ class Rule:
     `not_finite`, `above` and `below` are evaluated for every point of the scalars that match `tags`, with `*`
     and `?`, or of the formula after a leading `=`. `silent` is for runs without new data for `limit` minutes.
     `strays` is for these scalars of all ranks of a job, and reports ranks that diverge from the others.
+    `failed` is for runs whose files name the exception that ended the training.
     """
 
     condition: Condition
@@ -34,6 +34,12 @@ class Rule:
     since: float = 0.0  # Unix seconds; points recorded earlier are not evaluated
 
 
+BUILT_IN: Final[Mapping[str, Rule]] = {
+    "not_finite": Rule("not_finite", level="error"),
+    "failed": Rule("failed", level="error"),
+}  # by id, until somebody changes them
+
+
 class Rules(JsonStore[Rule]):
     """Rules of one base directory by id, in `<folder>/rules.json`."""
 
@@ -41,8 +47,8 @@ class Rules(JsonStore[Rule]):
         super().__init__(folder / "rules.json", base, _rule)
 
     def all(self) -> Mapping[str, Rule]:
-        """Return the rules by id, in the order of creation, the built-in one first."""
-        return {BUILT_IN: Rule("not_finite", level="error"), **super().all()}
+        """Return the rules by id, in the order of creation, the built-in ones first."""
+        return {**BUILT_IN, **super().all()}
 
     def add(self, rule: Rule) -> None:
         """Add a rule. Raises Full if there are MAX_RULES."""
@@ -59,15 +65,15 @@ class Rules(JsonStore[Rule]):
         """Replace a rule. Raises KeyError if the id is unknown."""
 
         def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
-            if rule_id not in rules and rule_id != BUILT_IN:
+            if rule_id not in rules and rule_id not in BUILT_IN:
                 raise KeyError(rule_id)
             return {**rules, rule_id: rule}
 
         self.update(changed)
 
     def forget(self, name: str) -> None:
-        """Delete a rule. Raises KeyError if the id is unknown or the built-in one."""
-        if name == BUILT_IN:
+        """Delete a rule. Raises KeyError if the id is unknown or a built-in one."""
+        if name in BUILT_IN:
             raise KeyError(name)
         super().forget(name)
 

@@ -10,6 +10,8 @@ from tests.server.conftest import StartServer
 ABOVE = {"condition": "above", "tags": "loss*", "limit": 10.0, "level": "warning", "on": True}
 FIRST = {"id": "not_finite", "built_in": True, "condition": "not_finite", "tags": "*", "limit": 0.0,
          "level": "error", "on": True, "since": 0.0}  # fmt: skip
+SECOND = {**FIRST, "id": "failed", "condition": "failed"}
+BUILT_IN = ["not_finite", "failed"]
 RULES = "/v2/alert/rules"
 
 
@@ -28,17 +30,17 @@ def code(answer: Any) -> tuple[Any, Any]:
 
 
 def test_rules_are_added_changed_and_removed(client: Any) -> None:
-    assert client.get(RULES).json() == {"rules": [FIRST]}
-    added = client.post(RULES, json={**ABOVE, "recorded": True}).json()["rules"][1]
+    assert client.get(RULES).json() == {"rules": [FIRST, SECOND]}
+    added = client.post(RULES, json={**ABOVE, "recorded": True}).json()["rules"][2]
     assert added == {"id": "1", "built_in": False, "since": 0.0, **ABOVE}
     changed = {**ABOVE, "condition": "below", "limit": -3.5, "on": False}
-    assert client.put(RULES, params={"id": "1"}, json=changed).json()["rules"][1]["limit"] == -3.5
-    assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
+    assert client.put(RULES, params={"id": "1"}, json=changed).json()["rules"][2]["limit"] == -3.5
+    assert ids(client.delete(RULES, params={"id": "1"})) == BUILT_IN
 
 
 def test_a_rule_is_for_new_points_unless_recorded_ones_are_wanted(client: Any) -> None:
     def since(answer: Any) -> Any:
-        return answer.json()["rules"][1]["since"]
+        return answer.json()["rules"][2]["since"]
 
     began = since(client.post(RULES, json=ABOVE))
     assert began > 1e9
@@ -51,19 +53,19 @@ def test_a_rule_is_for_new_points_unless_recorded_ones_are_wanted(client: Any) -
 
 
 def test_a_rule_has_a_formula(client: Any) -> None:
-    assert client.post(RULES, json={**ABOVE, "tags": "=log(loss)"}).json()["rules"][1]["tags"] == "=log(loss)"
+    assert client.post(RULES, json={**ABOVE, "tags": "=log(loss)"}).json()["rules"][2]["tags"] == "=log(loss)"
     wrong = {**ABOVE, "tags": "=log(loss"}
     assert code(client.post(RULES, json=wrong)) == (422, "bad_formula")
     assert code(client.put(RULES, params={"id": "1"}, json=wrong)) == (422, "bad_formula")
     assert code(client.get(f"{RULES}/preview", params=wrong)) == (422, "bad_formula")
-    assert ids(client.get(RULES)) == ["not_finite", "1"]
+    assert ids(client.get(RULES)) == [*BUILT_IN, "1"]
 
 
 def test_a_preview_stores_nothing(client: Any) -> None:
     answer = client.get(f"{RULES}/preview", params={**ABOVE, "on": False})
     assert answer.status_code == 200, answer.text
     assert answer.json()["claim"]["key"].startswith("claim.rule.")
-    assert client.get(RULES).json() == {"rules": [FIRST]}
+    assert client.get(RULES).json() == {"rules": [FIRST, SECOND]}
     assert client.get(f"{RULES}/preview", params={"condition": "between"}).status_code == 422
 
 
@@ -91,7 +93,7 @@ def test_the_built_in_rule_is_switched_off_but_stays(client: Any) -> None:
 def test_what_is_no_rule_is_refused(shared_samples: StartServer, wrong: dict[str, Any]) -> None:
     client = shared_samples()
     assert client.post(RULES, json={**ABOVE, **wrong}).status_code == 422
-    assert ids(client.get(RULES)) == ["not_finite"]
+    assert ids(client.get(RULES)) == BUILT_IN
 
 
 @pytest.mark.parametrize("limit", ["NaN", "Infinity", "-Infinity"])
@@ -107,7 +109,7 @@ def test_what_is_not_there_or_too_much_is_said(client: Any, tmp_path: Path) -> N
     for limit in range(50):
         for _ in range(2):  # a rule that is there is not added again
             client.post(RULES, json={**ABOVE, "limit": limit})
-    assert len(client.get(RULES).json()["rules"]) == 51
+    assert len(client.get(RULES).json()["rules"]) == 52
     assert code(client.post(RULES, json={**ABOVE, "limit": 99})) == (409, "many_rules")
 
 
@@ -125,7 +127,7 @@ def test_a_page_of_another_site_can_change_nothing(client: Any) -> None:
         client.delete(RULES, params={"id": "1"}, headers=elsewhere),
     ]
     assert [answer.status_code for answer in answers] == [403, 403, 403]
-    assert ids(client.get(RULES)) == ["not_finite", "1"]
+    assert ids(client.get(RULES)) == [*BUILT_IN, "1"]
 
 
 def test_with_a_token_nobody_else_sees_them(samples: Any) -> None:

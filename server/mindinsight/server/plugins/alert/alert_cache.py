@@ -90,7 +90,9 @@ class _RunAlerts:
     ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleIntervals]]:
         for rule_id, rule in rules.items():
             condition = rule.condition
-            if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
+            if condition == "silent" or condition == "strays" or condition == "failed":  # noqa: PLR1714 (narrows)
+                continue
+            if not rule.on:
                 continue
             for tag, series in rule_evaluation.series_of_rule(run, rule.tags).items():
                 before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
@@ -124,6 +126,7 @@ class AlertCache:
         sources = [source for run_alerts in runs.values() for source in run_alerts.sources]
         for rule_id, ranks in self._jobs.outliers(snapshot.runs.values(), rules):
             sources.append(_stray_source(rule_id, rules[rule_id], ranks))
+        sources += (source for run in snapshot.runs.values() for source in _failures(run, rules))
         return sources
 
 
@@ -203,6 +206,14 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
                 yield Source(run.id, rule.level, *at, key, rule=rule_id, ongoing=True)
 
 
+def _failures(run: Run, rules: Mapping[str, Rule]) -> Iterator[Source]:
+    """Yield the alerts that an exception ended the training of a run, one for each rule."""
+    for rule_id, rule in rules.items() if run.finished and run.failure else ():
+        if rule.on and rule.condition == "failed" and run.last_event >= rule.since:
+            at = np.array([last_step(run) or 0]), np.array([run.last_event])
+            yield Source(run.id, rule.level, *at, np.array([int(run.last_event)]), rule=rule_id)
+
+
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     """Return the claim about the number of runs in which a rule fires on everything recorded.
 
@@ -210,10 +221,10 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     evaluated at Unix time ``now`` only. Nothing is stored.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
-    silent = rule.condition == "silent"
+    of_runs = rule.condition in ("silent", "failed")
     if unread := sum(run.read < run.total for run in runs):
         return Claim("claim.rule.reading", "unknown", {"unread": unread, "count": len(runs)})
-    if not runs or not (silent or any(rule_evaluation.series_of_rule(run, rule.tags) for run in runs)):
+    if not runs or not (of_runs or any(rule_evaluation.series_of_rule(run, rule.tags) for run in runs)):
         return Claim("claim.rule.nothing", "unknown")
     fired = {
         run.id
@@ -227,6 +238,7 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
         for name in (rank.run, rank.other)
     }
     fired |= {source.run for source in _silences(runs, rules, now)}
+    fired |= {source.run for run in runs for source in _failures(run, rules)}
     facts = {"n": len(fired - {""}), "count": len(runs)}
     return (
         Claim("claim.rule.fires", "found", facts) if facts["n"] else Claim("claim.rule.none", "clear", facts)
@@ -372,6 +384,8 @@ def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim |
         if run is not None and all(is_tensorboard(file.name) for file in run.files):
             return Claim("claim.alert.silent_unknown", "unknown", {"n": minutes})
         return Claim("claim.alert.silent", "found", {"n": minutes})
+    if rule.condition == "failed":
+        return Claim("claim.alert.failed", "found", {"error": run.failure}) if run and run.failure else None
     if source.values is None or rule.condition == "strays":
         return None
     facts["value"] = format_number(float(source.values[row]))

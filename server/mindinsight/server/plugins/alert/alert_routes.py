@@ -68,7 +68,7 @@ class RuleBody(BaseModel):
 def rules(service: CurrentService) -> dict[str, Any]:
     """Return every rule, in the order of creation."""
     known = service.workspace.rules.all()
-    rows = [{"id": name, "built_in": name == BUILT_IN, **asdict(rule)} for name, rule in known.items()]
+    rows = [{"id": name, "built_in": name in BUILT_IN, **asdict(rule)} for name, rule in known.items()]
     return {"rules": rows}
 
 
@@ -104,9 +104,9 @@ def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentSe
 
 @router.delete("/rules")
 def forget(rule_id: RuleId, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Delete a rule, and return all rules. The built-in rule can only be switched off."""
-    if rule_id == BUILT_IN:
-        raise ApiError(409, "built_in_rule", "The built-in rule cannot be deleted. Switch it off instead.")
+    """Delete a rule, and return all rules. A built-in rule can only be switched off."""
+    if rule_id in BUILT_IN:
+        raise ApiError(409, "built_in_rule", "A built-in rule cannot be deleted. Switch it off instead.")
     with _changing(request, service, rule_id):
         service.workspace.rules.forget(rule_id)
     return rules(service)

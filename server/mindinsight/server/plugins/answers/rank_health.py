@@ -155,6 +155,9 @@ def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread)
     evidence = tuple({"run": run.id, "rank": run.rank, "tag": tag} for run in ordered)
     if not spread.low:
         return Claim("claim.health.spread", "unknown", {**facts, "n": len(ordered)}, evidence)
+    evidence = tuple(
+        {**entry, "group": "low" if number < spread.low else "high"} for number, entry in enumerate(evidence)
+    )
     groups = (ordered[: spread.low], ordered[spread.low :])
     low, high = ([str(run.rank) for run in sorted(group, key=lambda run: run.rank or 0)] for group in groups)
     facts |= {"low": few(low, _RANGES), "high": few(high, _RANGES)}

@@ -22,7 +22,7 @@ export function levelBadge(app, level) {
 
 /**
  * Return the address where an alert's cause can be seen: the first fault of its dump, the chart of its tag,
- * or all charts of its run, at the alert's step.
+ * all charts of its run, at the alert's step, or the overview of a run that failed.
  * @param {App} app
  * @param {Alert} alert
  */
@@ -33,7 +33,7 @@ export function alertLink(app, alert) {
     return app.url.link("dump", { dump, ...place, tab: "check", only: "1" });
   }
   const run = app.selection.run(alert.run);
-  if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });
+  if (!run?.kinds.scalar || alert.condition === "failed") return app.url.link("overview", { run: alert.run });
   /** @type {Record<string, string>} */
   const more = alert.tag?.startsWith("=")
     ? { mix: alert.tag }

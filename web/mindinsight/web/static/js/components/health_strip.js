@@ -57,6 +57,35 @@ export function slowRuns({ claims }) {
 }
 
 /**
+ * Return the groups of a scalar into which a run falls, by the run's id.
+ * @param {Pick<Health, "claims">} health
+ * @returns {Map<string, {tag: string, group: "low" | "high"}[]>}
+ */
+export function groupsByRun({ claims }) {
+  /** @type {Map<string, {tag: string, group: "low" | "high"}[]>} */
+  const groups = new Map();
+  const split = claims.filter(({ key }) => key === "claim.health.groups");
+  for (const { run, tag, group } of split.flatMap(({ evidence }) => evidence)) {
+    const own = { tag: String(tag), group: /** @type {"low" | "high"} */ (group) };
+    groups.set(String(run), [...(groups.get(String(run)) ?? []), own]);
+  }
+  return groups;
+}
+
+/**
+ * Return the ranks without data between those of a job, if the server says that ranks are missing.
+ * @param {Pick<Health, "claims" | "ranks">} health
+ * @param {number} most beyond it none is named
+ */
+export function missingRanks({ claims, ranks }, most) {
+  if (!claims.some(({ key }) => key === "claim.health.missing_ranks")) return [];
+  return ranks.flatMap((rank, row) => {
+    const n = missingBefore(ranks, row, most);
+    return Array.from({ length: n }, (_, i) => (rank ?? 0) - n + i);
+  });
+}
+
+/**
  * Return how many ranks without data a gap in the strip before a row stands for; 0 if there is no gap.
  * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond it no gap fits
  */
@@ -88,7 +117,11 @@ export function healthStrip(app, health, job, most = CELLS) {
     ...Array.from({ length: share > 1 || regular ? 0 : missingBefore(health.ranks, i, most) }, () =>
       h("i", { class: "missing" }),
     ),
-    h("i", { class: stray?.kind ?? rest(i), title: stray && rankText(app, health, stray) }),
+    h("i", {
+      class: stray?.kind ?? rest(i),
+      title: stray && rankText(app, health, stray),
+      "data-rank": share > 1 ? null : health.ranks[i],
+    }),
   ]);
   return h(
     "a",

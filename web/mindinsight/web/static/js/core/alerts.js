@@ -18,7 +18,7 @@ import { notificationState } from "./notifications.js";
  * @property {string} title of the training code; "" for a rule's
  * @property {string} text
  * @property {string | null} rule id
- * @property {"not_finite" | "above" | "below" | "silent" | "strays" | null} condition of the rule
+ * @property {"not_finite" | "above" | "below" | "silent" | "strays" | "failed" | null} condition of the rule
  * @property {number | null} limit of the rule
  * @property {string | null} tag
  * @property {number | string | null} value of the first point; text when it is not finite

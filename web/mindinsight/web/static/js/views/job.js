@@ -2,7 +2,15 @@
 
 import { empty } from "../components/empty.js";
 import { NON_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, KINDS, outliersByRank, slowRuns, unknownRuns } from "../components/health_strip.js";
+import {
+  groupsByRun,
+  healthStrip,
+  KINDS,
+  missingRanks,
+  outliersByRank,
+  slowRuns,
+  unknownRuns,
+} from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { RunCurves } from "../components/run_curves.js";
 import { COLOURS } from "../core/colours.js";
@@ -23,6 +31,7 @@ import { lastStep } from "../components/runs/values.js";
 export const alone = true;
 
 const AGAIN_MS = 2000; // between two looks while the ranks grow
+const CHARTS = 4; // scalars in which ranks differ
 const ODD = 6; // ranks with a curve of their own colour
 const SHOWN = 500; // ranks that are listed: those with faults first
 
@@ -54,7 +63,9 @@ class JobView {
     /** What the server last said, and of which job. @type {{job: string, health: Health | null} | null} */
     this.answer = null;
     this.requests = latest(root);
-    this.curves = new RunCurves(app);
+    /** One for each scalar in which ranks differ. @type {RunCurves[]} */
+    this.curves = [];
+    this.charts = h("div", { class: "stack" });
     this.head = h("div", { class: "toolbar" });
     this.body = h("div", { class: "stack" });
     this.offs = [app.url.on(() => this.load(leaveAsIs)), app.selection.on(() => this.draw())];
@@ -63,7 +74,7 @@ class JobView {
   /** Leave the page. */
   end() {
     this.requests.end();
-    this.curves.end();
+    this.curves.forEach((curves) => curves.end());
     this.offs.forEach((off) => off());
   }
 
@@ -140,7 +151,7 @@ class JobView {
       ),
       h("div", { class: "job-strip" }, healthStrip(app, health, job)),
       h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags.join(", ") })),
-      this.curves.element,
+      this.charts,
       h(
         "div",
         { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.job") },
@@ -151,28 +162,60 @@ class JobView {
   }
 
   /**
-   * Draw the scalar with the most serious anomaly: the ranks with one, and the others.
+   * Draw the scalars in which ranks differ, or the loss if they do in none.
    * @param {Health} health
    */
   showCurves(health) {
-    const { theme, t } = this.app;
-    const [worst] = outliersByRank(health)
+    const strays = outliersByRank(health)
       .flat()
       .sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.step - b.step);
-    const tag = worst?.tag ?? health.tags.find((name) => /loss/i.test(name)) ?? health.tags[0];
+    const differing = [...strays, ...[...groupsByRun(health).values()].flat()].map(({ tag }) => tag);
+    const usual = health.tags.find((name) => /loss/i.test(name)) ?? health.tags[0];
+    const tags = [...new Set(differing.length ? differing : [usual ?? ""])].slice(0, CHARTS);
+    while (this.curves.length < tags.length) this.curves.push(new RunCurves(this.app));
+    replace(
+      this.charts,
+      this.curves.map((curves) => curves.element),
+    );
+    this.curves.forEach((curves, i) => {
+      const tag = tags[i] ?? "";
+      const first = strays.find((stray) => stray.tag === tag);
+      curves.show(tag, tag ? this.curvesOf(health, tag) : [], first?.step ?? null);
+    });
+  }
+
+  /**
+   * Return the curves of a scalar: of the ranks that differ in it, or its two groups, and of the others.
+   * @param {Health} health
+   * @param {string} tag
+   */
+  curvesOf(health, tag) {
+    const { theme, t } = this.app;
+    const colour = (/** @type {number} */ i) => theme.colour(`--run-${(i % COLOURS) + 1}`);
     const odd = [...new Set(health.strays.filter((stray) => stray.tag === tag).map(({ row }) => row))];
-    const rest = health.runs.filter((_, row) => !odd.includes(row));
-    const others = { name: t(odd.length ? "health.others" : "health.all"), tag, runs: rest, quiet: true };
-    const groups = [
-      { ...others, colour: theme.colour("--muted") },
+    const groups = groupsByRun(health);
+    const within = (/** @type {string} */ run, /** @type {string} */ group) =>
+      groups.get(run)?.some((own) => own.tag === tag && own.group === group);
+    const halves = /** @type {const} */ (["low", "high"])
+      .map((group, i) => ({
+        name: t(`health.${group}`),
+        runs: health.runs.filter((run) => within(run, group)),
+        i,
+      }))
+      .filter(({ runs }) => runs.length);
+    const apart = new Set([...odd.map((row) => health.runs[row]), ...halves.flatMap(({ runs }) => runs)]);
+    const rest = health.runs.filter((run) => !apart.has(run));
+    const name = t(apart.size ? "health.others" : "health.all");
+    return [
+      { name, tag, runs: rest, quiet: true, colour: theme.colour("--muted") },
+      ...halves.map(({ name: half, runs, i }) => ({ name: half, tag, runs, colour: colour(i) })),
       ...odd.slice(0, ODD).map((row, i) => ({
         name: t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
         tag,
         runs: [health.runs[row]],
-        colour: theme.colour(`--run-${(i % COLOURS) + 1}`),
+        colour: colour(i + halves.length),
       })),
     ].filter(({ runs }) => runs.length);
-    this.curves.show(tag ?? "", tag ? groups : [], worst?.step ?? null);
   }
 
   /** Create the choice of a job, or return null if there is only one. @param {string | undefined} job */
@@ -208,8 +251,11 @@ function table(app, health) {
   const strays = outliersByRank(health);
   const unknown = unknownRuns(health);
   const slow = slowRuns(health);
+  const groups = groupsByRun(health);
   const well = (/** @type {number} */ row) => {
     if (slow.has(health.runs[row])) return t("health.slow");
+    const own = groups.get(health.runs[row]);
+    if (own) return own.map(({ tag, group }) => `${tag}: ${t(`health.${group}`)}`).join(", ");
     return t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
   };
   const place = (/** @type {number} */ row) => severity(strays[row]) - Number(slow.has(health.runs[row]));
@@ -219,7 +265,15 @@ function table(app, health) {
     return h(
       "tr",
       null,
-      h("th", { scope: "row" }, t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] })),
+      h(
+        "th",
+        { scope: "row" },
+        h(
+          "a",
+          { href: app.url.link("overview", { run: health.runs[row] }) },
+          t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
+        ),
+      ),
       h("td", null, run ? stateMark(app, run, now) : ""),
       h(
         "td",
@@ -229,8 +283,18 @@ function table(app, health) {
       h("td", null, strays[row].length ? strays[row].map((stray) => fault(app, health, stray)) : well(row)),
     );
   });
+  const missing = missingRanks(health, SHOWN).map((rank) =>
+    h(
+      "tr",
+      { class: "muted" },
+      h("th", { scope: "row" }, t("runs.rank", { rank })),
+      h("td", null, t("health.missing")),
+      h("td", { class: "number" }),
+      h("td"),
+    ),
+  );
   const head = tableHead([t("health.rank"), t("runs.col.state"), t("common.step"), t("health.wrong")], [2]);
-  return h("table", { class: "table job-table" }, head, h("tbody", null, rows));
+  return h("table", { class: "table job-table" }, head, h("tbody", null, missing, rows));
 }
 
 /**

@@ -15,7 +15,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
  * @typedef {Object} Rule
  * @property {string} id
  * @property {boolean} built_in
- * @property {"not_finite" | "above" | "below" | "silent" | "strays"} condition
+ * @property {"not_finite" | "above" | "below" | "silent" | "strays" | "failed"} condition
  * @property {string} tags
  * @property {number} limit
  * @property {"info" | "warning" | "error"} level
@@ -26,7 +26,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 
 const PATH = "v2/alert/rules";
 const LONGEST = 200; // characters of a pattern
-const CONDITIONS = ["above", "below", "not_finite", "strays", "silent"];
+const CONDITIONS = ["above", "below", "not_finite", "strays", "silent", "failed"];
 const LEVELS = ["error", "warning", "info"];
 /** @type {RuleFields} */
 const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true, recorded: false };
@@ -259,8 +259,8 @@ function ruleForm(app, before, { fixed, onsave, oncancel }) {
   const limitField = h("label", { class: "field inline" }, name, limit);
   const fit = () => {
     const silent = fields.condition === "silent";
-    tagsField.hidden = tags.disabled = silent;
-    limitField.hidden = limit.disabled = ["not_finite", "strays"].includes(fields.condition);
+    tagsField.hidden = tags.disabled = silent || fields.condition === "failed";
+    limitField.hidden = limit.disabled = ["not_finite", "strays", "failed"].includes(fields.condition);
     name.textContent = t(silent ? "alert.form.minutes" : "alert.form.limit");
     if (silent) limit.min = "1";
     else limit.removeAttribute("min");

@@ -8,6 +8,8 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { runFacts } from "../../core/run_facts.js";
 
+/** @typedef {import("../../core/alerts.js").Alert} Alert */
+
 /**
  * Request and draw the claim about the first divergence of a run, with links to the pages that explain it.
  * The panel is hidden if there is none.
@@ -20,17 +22,15 @@ export function divergencePanel(app, panel, run) {
   const link = (/** @type {string} */ view, /** @type {string} */ href) =>
     h("a", { class: "command", href }, t(`nav.${view}`));
   return latest(panel).ask(
-    () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: 1 })]),
+    () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: 2 })]),
     ([
       {
         divergence: [claim],
         fork,
       },
-      {
-        alerts: [alert],
-        total,
-      },
+      { alerts: errors, total },
     ]) => {
+      const alert = errors.find(isWithin);
       panel.hidden = !claim && !fork.length && !alert;
       const parent = fork.map((/** @type {import("../../core/claims.js").Claim} */ known) => [
         claimElement(app, known),
@@ -54,10 +54,13 @@ export function divergencePanel(app, panel, run) {
   );
 }
 
+/** Return whether an alert is not about the end of the run, which the header says. @param {Alert} alert */
+const isWithin = ({ condition }) => condition !== "failed";
+
 /**
  * Create the line about an alert, with a link to its cause.
  * @param {import("../../core/types.js").App} app
- * @param {import("../../core/alerts.js").Alert} alert
+ * @param {Alert} alert
  * @param {HTMLElement | null} more
  */
 function alertLine(app, alert, more) {

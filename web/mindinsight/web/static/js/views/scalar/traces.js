@@ -19,6 +19,7 @@ import { gapRows, xColumn, smoothedValues } from "./curve.js";
  * @property {boolean} many too many curves for a faint raw one behind each
  */
 
+const SYMBOLS = 20; // non-finite values that each have one
 const QUIET = 0.4; // opacity of a curve that others stand out from
 
 /**
@@ -52,7 +53,7 @@ export function tracesOf(pen, whole) {
   const y = yValues(pen, smoothedValues(curve));
   traces.push({ ...(quiet ? stroke(line, 1, QUIET) : stroke(line, 1.8, 1)), x: parted, y: split(y, rows) });
   if (rows.length) traces.push(bridges(x, y, rows, line));
-  const marks = [lonely(x, y, line), nonFinite(pen, x, curve, line), outside(pen, x, curve, line)];
+  const marks = [lonely(x, y, line), ...nonFinite(pen, x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
 }
 
@@ -155,42 +156,41 @@ function lonely(x, y, line) {
 }
 
 /**
- * Return red marks for NaN and infinities at the edges of the chart, −Inf at the lower one, or null if there
- * are none: a symbol at the first of adjacent ones, and a line along the others.
+ * Return red marks for NaN and infinities at the edges of the chart, −Inf at the lower one: a symbol at each,
+ * or, of many, at the first of adjacent ones and a line along them.
  * @param {Pen} pen
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
  * @param {Line} line
+ * @returns {Trace[]}
  */
-function nonFinite({ app }, x, curve, line) {
-  /** @type {{at: number, height: number, symbol: string, size: number}[]} */
-  const marks = [];
-  for (let i = 0; i < curve.value.length; i++) {
-    const value = curve.value[i];
-    if (Number.isFinite(value)) continue;
-    const first = !Object.is(value, curve.value[i - 1]);
-    if (first && marks.length) marks.push({ at: x[i], height: NaN, symbol: "x", size: 0 }); // parts the line
-    const symbol = Number.isNaN(value) ? "x" : value > 0 ? "triangle-up" : "triangle-down";
-    marks.push({ at: x[i], height: value === -Infinity ? 0 : 1, symbol, size: first ? 7 : 0 });
-    if (line.quiet) break; // of many runs, marks at all steps would hide the curves
-  }
-  if (!marks.length) return null;
+function nonFinite({ app }, x, { value }, line) {
+  let at = [];
+  for (let i = 0; i < value.length; i++) if (!Number.isFinite(value[i])) at.push(i);
+  if (!at.length) return [];
+  const every = line.quiet ? at.slice(0, 1) : at; // of many runs, marks at all steps would hide the curves
+  const starts = every.filter((i) => !Object.is(value[i], value[i - 1]));
+  const height = (/** @type {number} */ i) => (value[i] === -Infinity ? 0 : 1);
   const color = app.theme.colour("--bad");
-  return {
-    ...dots(
-      marks.map(({ at }) => at),
-      marks.map(({ height }) => height),
-      {
-        symbol: marks.map(({ symbol }) => symbol),
-        size: marks.map(({ size }) => size),
-        color,
-        line: { width: 0 },
-      },
-    ),
-    mode: "lines+markers",
+  at = every.length > SYMBOLS ? starts : every;
+  const symbol = at.map((i) =>
+    Number.isNaN(value[i]) ? "x" : value[i] > 0 ? "triangle-up" : "triangle-down",
+  );
+  const marks = dots(
+    at.map((i) => x[i]),
+    at.map(height),
+    { symbol, size: 7, color, line: { width: 0 } },
+  );
+  const along = every.flatMap((i) => (starts.includes(i) ? [null, i] : [i]));
+  const strip = {
+    ...stroke(line, 2, 1),
+    x: along.map((i) => (i === null ? NaN : x[i])),
+    y: along.map((i) => (i === null ? NaN : height(i))),
     line: { color, width: 2 },
+    cliponaxis: false,
     yaxis: "y2",
   };
+  return [...(every.length > SYMBOLS ? [strip] : []), { ...marks, yaxis: "y2" }];
 }
 
 /**
