@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from mindinsight.server.debug.examine import OperatorKey
-from mindinsight.server.debug.overlay.scope_renaming import rename_scopes, renamed_operator
+from mindinsight.server.debug.overlay.scope_renaming import Shape, pair_scopes, renamed_operator
 from mindinsight.server.formats.dumps.dump_names import escape_name
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
@@ -76,6 +76,21 @@ def join(
     }
     groups = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure, nodes.keys() & other_names)
     return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in groups))
+
+
+def rename_scopes(
+    operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, Shape]
+) -> dict[str, str]:
+    """Return the scope in the graph of each scope in the dump, as `pair_scopes`."""
+    ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda own: own.sequence)
+    kinds = zip(graph.names, graph.kinds.tolist(), strict=True)
+    drawn = {name: node for node, (name, kind) in enumerate(kinds) if kind == OPERATOR}
+    keys = {operator.name: (operator.graph, operator.recorded) for operator in ran}
+
+    def drawn_shape(name: str) -> Shape | None:
+        return next(iter(shapes_at(graph, drawn[name])), None)
+
+    return pair_scopes(list(keys), list(drawn), lambda name: shapes.get(keys[name]), drawn_shape)
 
 
 _NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
