@@ -96,13 +96,13 @@ def judged(
         step = Dump(folder / "dump", graph=network(names)).iteration(0)
         value = 1.0
         for operator, result in results.items():
-            step.input(f"Default/{operator}-op0", np.float32([value, 1]))
+            step.input(f"Default/{operator}-op0", np.array([value, 1], np.float32))
             if weights and operator in weights:
-                step.input(f"Default/{operator}-op0", np.float32([weights[operator][0], 2]), 1)
-            step.output(f"Default/{operator}-op0", np.float32([result, 1]))
+                step.input(f"Default/{operator}-op0", np.array([weights[operator][0], 2], np.float32), 1)
+            step.output(f"Default/{operator}-op0", np.array([result, 1], np.float32))
             value = result
         for operator, (_, after) in (weights or {}).items():
-            step.parameter(names[operator], np.float32([after, 2]))
+            step.parameter(names[operator], np.array([after, 2], np.float32))
         recorded = network({operator: names[operator] for operator in drawn})
         with ThreadPoolExecutor(1) as executor:
             listing = Listing(open_dump(folder / "dump"), 0, 0, executor, None, Threads(2, "job"))

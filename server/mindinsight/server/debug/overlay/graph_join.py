@@ -88,7 +88,7 @@ def rename_scopes(
     keys = {operator.name: (operator.graph, operator.recorded) for operator in ran}
 
     def drawn_shape(name: str) -> Shape | None:
-        return next(iter(shapes_at(graph, drawn[name])), None)
+        return next((tuple(shape) for shape in shapes_at(graph, drawn[name])), None)
 
     return pair_scopes(list(keys), list(drawn), lambda name: shapes.get(keys[name]), drawn_shape)
 
