@@ -143,6 +143,40 @@ def test_a_dump_without_a_fault_opens_at_its_first_symptom(
     expect(page.locator("g.closed.ill.zero.selected")).to_have_count(1)
 
 
+@pytest.mark.parametrize("before", [np.inf, 3.0])
+def test_a_weight_that_was_broken_before_the_step_is_named_and_marked(
+    page: Any, serve: Any, tmp_path: Path, before: float
+) -> None:
+    """Each of several operators in one box has its name above its tensors."""
+    graph, ran = GraphBuilder("Net"), GraphBuilder("Net")
+    for builder, operators in ((graph, ["linear"]), (ran, ["t", "addmm"])):
+        value = builder.parameter("x", (2,), role="input")
+        weight = builder.parameter("fc.weight", (2,))
+        with builder.scope("/Default/fc-Linear"):
+            for operator in operators:
+                value = builder.node(operator, [value, weight], (2,), number=0)
+        builder.output(value)
+    write_graph(tmp_path, "run", graph.model().graph.SerializeToString())
+    step = Dump(tmp_path / "run" / "dump", graph=ran).iteration(0)
+    for operator, source in (("t", 1.0), ("addmm", before)):
+        name = f"Default/fc-Linear/{operator}-op0"
+        step.input(name, np.array([source, 1], np.float32))
+        step.input(name, np.array([before, 2], np.float32), 1)
+        step.output(name, np.array([before, 1], np.float32))
+    step.parameter("fc.weight", np.array([before, 2], np.float32))
+    page.goto(f"{serve(tmp_path)}graph?run=./run&dump=./run/dump&path=Default/fc-Linear/linear-op0")
+    cause = page.get_by_text("The first fault came with the weight fc.weight")
+    if before == np.inf:
+        expect(cause).to_be_visible()
+        expect(page.locator(".chip.broken")).to_have_text("fc.weightfc.weight")
+        headings = page.locator(".graph-dump-facts h4 > span")
+        expect(headings).to_have_text(["t-op0", "addmm-op0"])
+    else:
+        expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
+        expect(cause).to_have_count(0)
+        expect(page.locator(".chip.broken")).to_have_count(0)
+
+
 def test_the_first_fault_is_one_click_away_with_its_tensors(graph: Callable[..., Any]) -> None:
     page = graph("run=./job&dump=./job/dump")
     tools(page).get_by_role("button", name="Find the first fault").click()

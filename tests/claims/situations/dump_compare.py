@@ -988,6 +988,50 @@ def another_cell_of_the_same_innermost_name(folder: Path) -> Question:
     return in_both_modes(folder, "head-Head", by=0.5)
 
 
+def of_modules(folder: Path, *names: str, by: float = 0.0) -> Question:
+    """Compare modules of these names with ``a-Linear``, ``b-Linear`` and ``c-Linear``. The last output
+    differs."""
+    values = [array(4, 8, seed=number) for number in range(4)]
+    for side, modules, last in (
+        ("target", names, by),
+        ("reference", ("a-Linear", "b-Linear", "c-Linear"), 0.0),
+    ):
+        operators = {
+            f"Default/{module}/addmm-op{number}": (
+                values[number], values[number + 1] + np.float32(last if number == 2 else 0),
+            )
+            for number, module in enumerate(modules)
+        }  # fmt: skip
+        recorded(folder / side, operators)
+    return compared(folder)
+
+
+BY_ORDER, RENAMED = "claim.dump.equal_by_order", "claim.dump.modules_renamed"
+UP, DOWN = ("up-Linear", "mid-Linear", "down-Linear"), ("up-Linear", "mid-Linear", "down-Conv")
+
+
+@situation(["claim.dump.identical", RENAMED], [*CAUSES, *NOTHING, BY_ORDER], 0)
+def modules_of_other_names(folder: Path) -> Question:
+    return of_modules(folder, *UP)
+
+
+@situation(["claim.dump.introduced", RENAMED], [*AGREE, *NOTHING, "claim.dump.unseen_before"], 1)
+def an_operator_of_a_renamed_module_that_computes_otherwise(folder: Path) -> Question:
+    return of_modules(folder, *UP, by=0.5)
+
+
+@situation(["claim.dump.identical", BY_ORDER], [*CAUSES, *NOTHING, RENAMED], 0)
+def modules_of_another_class_with_equal_values(folder: Path) -> Question:
+    """Nothing but their order matches them, and all values are equal."""
+    return of_modules(folder, *DOWN)
+
+
+@situation(["claim.dump.nothing_common"], [*CAUSES, *AGREE, RENAMED, BY_ORDER], 2)
+def modules_of_another_class_with_another_value(folder: Path) -> Question:
+    """What order alone matches need not be one operator."""
+    return of_modules(folder, *DOWN, by=0.5)
+
+
 def of_one_value(folder: Path, target: Array, reference: Array) -> Question:
     def calls(value: Array) -> Net:
         return {"Module.a.ReLU.forward.0": {"inputs": [array(1)], "outputs": [value]}}
@@ -1118,7 +1162,7 @@ def of_parameters(root: Path, operator: str, parameter: str) -> None:
     step.parameter(parameter, array(3))
 
 
-@situation(["claim.dump.nothing_common"], ["claim.dump.no_tensor_common", *AGREE], 2)
+@situation(["claim.dump.nothing_common"], ["claim.dump.no_tensor_common", BY_ORDER, *AGREE], 2)
 def unrelated_networks_with_a_parameter_of_one_shape(folder: Path) -> Question:
     """Order and shape match the parameters, which does not make them one operator."""
     of_parameters(folder / "target", "conv-Conv2d/Conv2D", "conv.weight")

@@ -1,6 +1,6 @@
 """Graphs coloured by a dump: what is said of operators that ran otherwise than the graph says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,13 +9,16 @@ import numpy as np
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.inspection import Listing
-from mindinsight.server.debug.overlay.graph_overlay import Overlay
+from mindinsight.server.debug.overlay.graph_overlay import SYMPTOMS, Overlay
+from mindinsight.server.debug.overlay.overlay_claims import outside_of
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.writer import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
+
+NAN, INF = float("nan"), float("inf")
 
 
 def graph_of(before: Sequence[str], source: str) -> GraphBuilder:
@@ -59,3 +62,90 @@ def an_operator_with_the_inputs_of_the_graph(folder: Path) -> Question:
 def an_operator_that_ran_in_place_of_that_of_the_graph(folder: Path) -> Question:
     """The dump has no ``add``: ``addmm`` may be what the graph names so."""
     return overlaid(folder, ["addmm"], "addmm")
+
+
+WEIGHTS = ("claim.graph.weight_cause", "claim.graph.weight_before", "claim.graph.weight_after")
+OUTSIDE = ("claim.graph.fault_outside", "claim.graph.lost_outside")
+
+
+def network(operators: Mapping[str, str]) -> GraphBuilder:
+    """Return a graph of operators in a row, each with a weight, by name."""
+    builder = GraphBuilder("Net")
+    value = builder.parameter("x", (2,), role="input")
+    for operator, weight in operators.items():
+        inputs = [value, builder.parameter(weight, (2,))] if weight else [value]
+        with builder.scope("/Default"):
+            value = builder.node(operator, inputs, shape=(2,), number=0)
+    return builder
+
+
+def judged(
+    folder: Path,
+    results: Mapping[str, float],
+    drawn: Sequence[str],
+    weights: Mapping[str, tuple[float, float]] | None = None,
+) -> Question:
+    """Ask for claims about a step in which operators put out ``results``, in a graph of the operators
+    ``drawn``.
+
+    ``weights`` are the values of the weight of each operator before and after the step.
+    """
+    names = {operator: f"{operator}.weight" if operator in (weights or {}) else "" for operator in results}
+
+    def ask() -> Sequence[Claim]:
+        step = Dump(folder / "dump", graph=network(names)).iteration(0)
+        value = 1.0
+        for operator, result in results.items():
+            step.input(f"Default/{operator}-op0", np.array([value, 1], np.float32))
+            if weights and operator in weights:
+                step.input(f"Default/{operator}-op0", np.array([weights[operator][0], 2], np.float32), 1)
+            step.output(f"Default/{operator}-op0", np.array([result, 1], np.float32))
+            value = result
+        for operator, (_, after) in (weights or {}).items():
+            step.parameter(names[operator], np.array([after, 2], np.float32))
+        recorded = network({operator: names[operator] for operator in drawn})
+        with ThreadPoolExecutor(1) as executor:
+            listing = Listing(open_dump(folder / "dump"), 0, 0, executor, None, Threads(2, "job"))
+            assert listing.wait(60)
+            tree = folded_tree(read_graph(recorded.model().graph.SerializeToString()))
+            overlay = Overlay(tree, listing)
+            overlay.column(SYMPTOMS)
+            return outside_of(overlay, done=True).claims
+
+    return Question(direct=ask)
+
+
+@situation([*OUTSIDE], [*WEIGHTS])
+def a_loss_outside_the_graph_that_makes_nan(folder: Path) -> Question:
+    return judged(folder, {"mul": 3, "log": NAN}, ["mul"])
+
+
+@situation(never=[*OUTSIDE, *WEIGHTS])
+def a_loss_in_the_graph_that_makes_nan(folder: Path) -> Question:
+    return judged(folder, {"mul": 3, "log": NAN}, ["mul", "log"])
+
+
+@situation(["claim.graph.lost_outside"], ["claim.graph.fault_outside", *WEIGHTS])
+def an_operator_outside_the_graph_after_the_first_fault(folder: Path) -> Question:
+    return judged(folder, {"mul": NAN, "log": NAN}, ["mul"])
+
+
+@situation(["claim.graph.weight_cause"], ["claim.graph.weight_before", "claim.graph.weight_after", *OUTSIDE])
+def a_weight_that_was_infinite_before_the_step(folder: Path) -> Question:
+    return judged(folder, {"mul": INF, "log": INF}, ["mul", "log"], {"mul": (INF, INF)})
+
+
+@situation(["claim.graph.weight_cause", "claim.graph.weight_before"], ["claim.graph.weight_after", *OUTSIDE])
+def two_weights_that_were_infinite_before_the_step(folder: Path) -> Question:
+    weights = {"mul": (INF, INF), "log": (INF, INF)}
+    return judged(folder, {"mul": INF, "log": INF}, ["mul", "log"], weights)
+
+
+@situation(["claim.graph.weight_after"], ["claim.graph.weight_cause", "claim.graph.weight_before", *OUTSIDE])
+def a_weight_that_is_nan_only_after_the_step(folder: Path) -> Question:
+    return judged(folder, {"mul": 3, "log": 1}, ["mul", "log"], {"mul": (3, NAN)})
+
+
+@situation(never=[*WEIGHTS, *OUTSIDE])
+def a_weight_that_is_finite_before_and_after_the_step(folder: Path) -> Question:
+    return judged(folder, {"mul": 3, "log": 1}, ["mul", "log"], {"mul": (3, 4)})

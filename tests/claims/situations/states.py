@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -18,12 +17,10 @@ from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.server.api.run_answers import run_summary
 from mindinsight.server.claims import Claim
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
 from mindinsight.server.debug.fault import report_of, search_faults
-from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.overlay.graph_join import join
-from mindinsight.server.debug.overlay.graph_overlay import Overlay, symptoms
+from mindinsight.server.debug.overlay.graph_overlay import symptoms
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -581,32 +578,6 @@ def differing(name: str, truth: str, total: int, made: Sequence[str], never: Seq
 
 differing("graphs_without_a_difference", "The list is empty.", 0, ["graph.differences.none"], [])
 differing("graphs_with_one_difference", "The list has one.", 1, [], ["graph.differences.none"])
-
-
-def weight_after_step(name: str, truth: str, weight: Any, *made: str) -> None:
-    """Declare a dump with one operator, and a weight that was recorded after it ran."""
-
-    def generate(folder: Path) -> Question:
-        step = Dump(folder / "dump").iteration(0)
-        step.output("Default/ReLU-op0", np.ones(2, np.float32))
-        step.parameter("fc.weight", np.asarray(weight, np.float32))
-
-        def ask() -> list[Claim]:
-            with ThreadPoolExecutor(1) as executor:
-                listing = Listing(open_dump(folder / "dump"), 0, 0, executor, None, Threads(2, "job"))
-                assert listing.wait(60)
-                tree = folded_tree(read_graph(stack()()))
-                names = Overlay(tree, listing).broken_afterwards()
-            return words("graph.dump", *(["broken_afterwards"] if names == ["fc_weight"] else []))
-
-        return Question(direct=ask)
-
-    generate.__name__, generate.__doc__ = name, truth
-    situation(**exactly("graph.dump", ("broken_afterwards",), *made))(generate)
-
-
-weight_after_step("weight_that_the_step_made_nan", "It is NaN from then on.", [NAN, 1], "broken_afterwards")
-weight_after_step("weight_that_is_finite_after_the_step", "It is finite.", [0, 1])
 
 
 # Reports

@@ -356,6 +356,15 @@ rows(
     lambda: one_operator(X, array(64, seed=4)),
 )
 rows(
+    "row_whose_output_differs_little_more_than_its_input",
+    "Whether the operator introduced it is unknown: its input differs by a large share of it.",
+    lambda: one_operator(X * np.float32(1.0008), Y * np.float32(1.002)),
+    ["agree", "differ"],
+    ["differs"],
+    ["thousandth"],
+    lambda: one_operator(X, Y),
+)
+rows(
     "row_of_another_operator",
     "An operator of each side has no partner.",
     lambda: one_operator(X, Y),

@@ -16,6 +16,7 @@ from mindinsight.server.debug.overlay.graph_overlay import (
     count_symptoms,
     largest_below,
 )
+from mindinsight.server.debug.overlay.overlay_claims import outside_of
 from mindinsight.server.debug.watchpoints import Hit, Tally
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.node_json import entry
@@ -70,7 +71,8 @@ def colours(
     value among all known values, 0 to 1 on a logarithmic scale. `symptom` and `counts` are returned for every
     colour. `first` is the first
     operator with a symptom, once all tensors are measured. `judged` and `unjudged` count dumped operators
-    and parameters, in the graph or not.
+    and parameters, in the graph or not. `claims` say what the boxes cannot show: a first fault or non-finite
+    outputs outside the graph, and non-finite weights, whose nodes are `weights`.
     `broken_afterwards` lists parameters that are non-finite, as recorded after the operators ran. Poll until
     `done`.
     """
@@ -81,6 +83,7 @@ def colours(
         boxes = _by_symptom(overlay, column, indices)
     else:
         boxes = _by_size(overlay, column, _column(overlay, SYMPTOMS, job), indices)
+    outside = outside_of(overlay, done)
     return {
         "done": done,
         "tensors": len(overlay.listing.entries),
@@ -92,6 +95,8 @@ def colours(
         "renamed": overlay.joined.renamed,
         "ambiguous": overlay.joined.ambiguous,
         "broken_afterwards": overlay.broken_afterwards(),
+        "claims": [claim.as_json() for claim in outside.claims],
+        "weights": outside.weights,
         "judged": len(overlay.joined.nodes),
         "unjudged": len(overlay.listing.operators.keys() - overlay.joined.nodes.keys()),
         **boxes,

@@ -63,6 +63,24 @@ def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("names", "ways"),
+    [
+        ({}, ["renamed", "renamed", "renamed"]),
+        ({"Default/up-Linear/mm-op0": "Default/c-Linear/mm-op2"}, ["map", "order", "order"]),
+    ],
+    ids=["without a map", "with a map"],
+)
+def test_modules_of_other_names_are_matched_by_their_tree(names: dict[str, str], ways: list[str]) -> None:
+    ours = [f"Default/{name}-Linear/mm-op{number}" for number, name in enumerate(("up", "mid", "down"))]
+    theirs = [f"Default/{name}-Linear/mm-op{number}" for number, name in enumerate(("a", "b", "c"))]
+    pairs = matches(ours, theirs, names)
+    assert [way for *_, way in pairs] == ways
+    assert names or [(target, reference) for target, reference, _ in pairs] == list(
+        zip(ours, theirs, strict=True)
+    )
+
+
 def test_another_graph_is_another_operator_of_the_same_name() -> None:
     ours = group_by_operator([entry("a", graph="g0"), entry("a", graph="g1")])
     theirs = group_by_operator([entry("a", graph="g1"), entry("a", graph="g0")])

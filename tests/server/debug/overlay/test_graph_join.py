@@ -238,3 +238,58 @@ def test_operators_of_renamed_modules_are_matched_and_counted(graph: Any) -> Non
     assert (joined.dumped, joined.matched, joined.renamed) == (3, 3, 3)
     same = [dumped(name, sequence=i) for i, name in enumerate(made.names)]
     assert join(same, made).renamed == 0
+
+
+def test_a_name_may_differ_in_leading_underscores(graph: Any) -> None:
+    made = graph([(f"{NET}/softmax-op0", []), (f"{NET}/softmax-op1", [])])
+    ran = [dumped(name, f"{NET}/{name}") for name in ("_softmax-op0", "_softmax-op1")]
+    joined = join(ran, made)
+    assert names(joined, made) == {f"_softmax-op{n}": f"{NET}/softmax-op{n}" for n in (0, 1)}
+    assert (joined.matched, joined.by_module, joined.ambiguous) == (2, 0, 0)
+
+
+def test_underscores_tell_names_apart_that_both_ran(graph: Any) -> None:
+    made = graph([(f"{NET}/softmax-op0", []), (f"{NET}/tanh-op0", [])])
+    ran = [dumped(name, f"{NET}/{name}") for name in ("_softmax-op0", "softmax-op0")]
+    assert names(join(ran, made), made) == {"softmax-op0": f"{NET}/softmax-op0"}
+
+
+@pytest.mark.parametrize(
+    ("ran", "by_module"),
+    [
+        (["native_layer_norm-op4", "native_layer_norm-op7"], 2),
+        (["t-op1", "mm-op1", "t-op2", "mm-op2"], 4),
+        (["native_layer_norm-op4"], 0),
+        (["t-op1", "mm-op1", "mm-op2"], 0),
+    ],
+    ids=[
+        "one operator a call",
+        "two operators a call",
+        "a call is missing",
+        "an operator of a call is missing",
+    ],
+)
+def test_calls_of_a_module_are_paired_in_order_if_all_are_there(
+    graph: Any, ran: list[str], by_module: int
+) -> None:
+    made = graph([(f"{NET}/norm-LayerNorm/layer_norm-op{number}", []) for number in (2, 5)])
+    operators = [dumped(name, f"{NET}/norm-LayerNorm/{name}") for name in ran]
+    joined = join(operators, made)
+    assert (joined.by_module, joined.ambiguous) == (by_module, 0 if by_module else len(ran))
+    for name, node in names(joined, made).items():
+        first = name in ("native_layer_norm-op4", "t-op1", "mm-op1")
+        assert node.endswith("layer_norm-op2" if first else "layer_norm-op5")
+
+
+def test_calls_whose_shapes_are_in_another_order_are_not_paired() -> None:
+    builder = GraphBuilder("net")
+    value = builder.parameter("x", (2,), role="input")
+    with builder.scope(f"{NET}/norm-LayerNorm"):
+        for length in (4, 8):
+            value = builder.node("layer_norm", [value], (2, length))
+    made = read_graph(builder.model().graph.SerializeToString())
+    scope = made.names[0].rpartition("/")[0]
+    ran = [dumped(f"native-op{number}", f"{scope}/native-op{number}") for number in (0, 1)]
+    shapes = {key_of(operator): (2, length) for operator, length in zip(ran, (8, 4), strict=True)}
+    assert join(ran, made, shapes).by_module == 0
+    assert join(ran, made, {key: (2, 12 - length) for key, (_, length) in shapes.items()}).by_module == 2

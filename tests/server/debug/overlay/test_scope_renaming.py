@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.debug.overlay.scope_renaming import rename_scopes, renamed_operator
+from mindinsight.server.debug.overlay.graph_join import rename_scopes
+from mindinsight.server.debug.overlay.scope_renaming import renamed_operator, renamed_parameter
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.model.graph import Graph
@@ -71,3 +72,16 @@ def test_another_batch_is_the_same_module_and_another_width_is_not(width: int, s
     operators = ran()
     shapes: dict[Any, tuple[int, ...]] = {(operators[-1].graph, operators[-1].recorded): (32, width)}
     assert bool(rename_scopes(operators, drawn(), shapes)) == same
+
+
+@pytest.mark.parametrize(
+    ("name", "renamed"),
+    [
+        ("1.down.weight", "1.fc2.weight"),
+        ("out.bias", "head.bias"),
+        ("other.bias", "other.bias"),
+        ("bias", "bias"),
+    ],
+)
+def test_a_parameter_takes_the_name_of_its_module(name: str, renamed: str) -> None:
+    assert renamed_parameter(name, rename_scopes(ran(), drawn(), {})) == renamed

@@ -72,7 +72,8 @@ def _size(measurement: Measurement | None) -> int | None:
 
 
 def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
-    """Return the decision on a comparison. Only tensors matched by a map, a name or a place count.
+    """Return the decision on a comparison. Tensors matched by order alone count only if all are equal and
+    every tensor has a partner.
 
     ``unlisted`` is the number of files of both sides that could not be listed.
     """
@@ -210,13 +211,14 @@ class _Operator:
 
 def _by_operator(rows: Sequence[Row], states: Sequence[State], tolerance: Tolerance) -> Iterator[_Operator]:
     pairs = zip(rows, states, strict=True)
-    for _, group in groupby(pairs, lambda pair: _operator_key(pair[0])):
+    for _, group in groupby(pairs, lambda pair: operator_key(pair[0])):
         of_operator = list(group)
         differing = [row for row, of_row in of_operator if of_row == "differ"]
         yield _Operator([row for row, _ in of_operator], differing, tolerance)
 
 
-def _operator_key(row: Row) -> tuple[str, str, bool]:
+def operator_key(row: Row) -> tuple[str, str, bool]:
+    """Return the graph and the recorded name of a row's operator, and whether only the reference has it."""
     entry = entry_of(row)
     return entry.graph, entry.recorded, row.compared.pair.target is None
 
@@ -238,31 +240,60 @@ def _first_difference(operator: _Operator, operators: Sequence[_Operator], own: 
             return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, causes)
         return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, causes)
     values: dict[str, Any] = {"operator": name, "slot": entry_of(row).slot, "how": how}
+    if missing := _unproven(operator, _Context.of(operators)):
+        return Claim("claim.dump.output_differs", "found", values, causes, (missing,))
+    name = "random" if draws_random(entry_of(row).type) else "introduced"
+    return Claim(f"claim.dump.{name}", "found", values, causes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Facts about all operators of a comparison that decide whether one of them introduced a difference."""
+
+    agreeing: frozenset[str]  # recorded names of forward operators whose inputs and outputs agree
+    weights: bool  # weights were recorded
+
+    @classmethod
+    def of(cls, operators: Iterable[_Operator]) -> _Context:
+        known = list(operators)
+        agreeing = [
+            entry_of(operator.rows[0]).recorded
+            for operator in known
+            if not operator.backward and not operator.differing and operator.inputs_agree
+        ]
+        return cls(frozenset(agreeing), any(map(_records_weights, known)))
+
+
+def _unproven(operator: _Operator, context: _Context) -> str:
+    """Return the key of what is missing to show that an operator introduced the difference of its outputs,
+    "" if nothing is."""
     if not operator.inputs_agree:
-        missing = "claim.missing.inputs"
-    elif operator.inputs_are_near:
-        missing = "claim.missing.near"
-    elif operator.backward and not _forward_agrees(operator, operators):
-        missing = "claim.missing.forward"
-    elif not operator.weights_seen and not any(map(_records_weights, operators)):
-        missing = "claim.missing.weights"
-    else:
-        name = "random" if draws_random(entry_of(row).type) else "introduced"
-        return Claim(f"claim.dump.{name}", "found", values, causes)
-    return Claim("claim.dump.output_differs", "found", values, causes, (missing,))
+        return "claim.missing.inputs"
+    if operator.inputs_are_near:
+        return "claim.missing.near"
+    forward = entry_of(operator.rows[0]).recorded.replace("backward", "forward")
+    if operator.backward and forward not in context.agreeing:
+        return "claim.missing.forward"
+    return "" if operator.weights_seen or context.weights else "claim.missing.weights"
+
+
+def introducing(rows: Sequence[Row], tolerance: Tolerance) -> set[tuple[str, str, bool]]:
+    """Return the keys of the operators that are known to introduce the difference of their outputs."""
+    operators = list(_by_operator(rows, [state(row, tolerance) for row in rows], tolerance))
+    context = _Context.of(operators)
+    return {
+        operator_key(operator.rows[0])
+        for operator in operators
+        if operator.differing and is_output(operator.causes[0]) and not _unproven(operator, context)
+        if not draws_random(entry_of(operator.rows[0]).type)
+        if not any(map(shared_causes.in_optimizer, operator.rows))  # its arguments are not in the dump
+    }
 
 
 def _records_weights(operator: _Operator) -> bool:
     return any(
         entry_of(row).direction == "parameter" or entry_of(row).type == "Parameter" for row in operator.rows
     )
-
-
-def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool:
-    """Return True if the forward pass of a backward operator was compared and agrees."""
-    forward = entry_of(operator.rows[0]).recorded.replace("backward", "forward")
-    agreeing = [other for other in operators if not other.backward and not other.differing]
-    return any(entry_of(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
 
 
 def _other_causes(later: Sequence[_Operator], first: _Operator, own: _Weights) -> list[Row]:
@@ -394,6 +425,7 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     both = sum(_same_non_finite(row) for row in rows)
     if both:
         yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})
+    yield from shared_causes.renamed_claim(rows)
     types = [row for row in rows if len({dtype for dtype in dtypes_of(row) if dtype}) > 1]
     if types:
         target, reference = dtypes_of(types[0])
@@ -451,7 +483,11 @@ def _without_difference(
 ) -> tuple[Claim, ...]:
     """Return the claims if no compared tensor differs: all agree, or some or all could not be compared."""
     agreeing = [row for row in rows if state(row, tolerance) == "agree"]
+    equal = [row for row in rows if row.compared.pair.way == "order" and _is_equal(row)]
+    by_order = equal if len(equal) == counts["order"] and not counts["alone"] else []
+    agreeing += by_order
     facts = (
+        *([Claim("claim.dump.equal_by_order", "note", {"n": len(by_order)})] if by_order else []),
         *shared_causes.weight_within(agreeing),
         *shared_causes.rounding_claims(agreeing, tolerance),
         *_facts(agreeing),
@@ -460,8 +496,8 @@ def _without_difference(
         if not unlisted and all(getattr(row.compared.pair, name) is None for row in rows):
             side = Claim(key, "note")
             return (Claim("claim.dump.side_empty", "unknown", {"side": side}),)
-    reasons = _reasons(rows, counts, tolerance, unlisted)
-    if not unlisted and not counts["agree"] and not counts["unknown"]:
+    reasons = _reasons(rows, counts | {"order": 0 if by_order else counts["order"]}, tolerance, unlisted)
+    if not unlisted and not agreeing and not counts["unknown"]:
         matched = any(row.compared.pair.way not in ("none", "order") for row in rows)
         key = "claim.dump.no_tensor_common" if matched else "claim.dump.nothing_common"
         return (Claim(key, "unknown", {"reasons": reasons}),)
@@ -487,6 +523,12 @@ def _without_difference(
     return (Claim("claim.dump.agree", "clear", values, evidence([worst])), *facts)
 
 
+def _is_equal(row: Row) -> bool:
+    """Return True if both tensors have values, and equal ones."""
+    measures = row.compared.measures
+    return bool(measures and measures.count and not measures.differing and not measures.apart)
+
+
 def _count(row: Row) -> int:
     """Return the number of values compared. A checksum counts as one."""
     measures = row.compared.measures
@@ -502,6 +544,7 @@ def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, 
     """Return claims about why tensors were not compared."""
     unknown = [row for row in rows if state(row, tolerance) == "unknown"]
     unread = sum(row.compared.damage is not None or _damaged(row) for row in unknown)
+    equal = counts["order"] and sum(row.compared.pair.way == "order" and _is_equal(row) for row in rows)
     empty = sum(state(row, tolerance) == "agree" and not _count(row) for row in rows)
     only_target = sum(row.compared.pair.reference is None for row in rows)
     numbers = {
@@ -509,7 +552,8 @@ def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, 
         "claim.part.only_reference": counts["alone"] - only_target,
         "claim.part.unreadable": unread,
         "claim.part.without_values": len(unknown) - unread,
-        "claim.part.by_order": counts["order"],
+        "claim.part.by_order": counts["order"] - equal,
+        "claim.part.by_order_equal": equal,
         "claim.part.unlisted": unlisted,
         "claim.part.empty": empty if empty == counts["agree"] else 0,
     }

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
+from mindinsight.server.debug.compare.divergence import introducing, operator_key
 from mindinsight.server.debug.compare.dump_comparison import Row
-from mindinsight.server.debug.compare.row_states import beyond
-from mindinsight.server.debug.compare.shared_causes import in_optimizer
+from mindinsight.server.debug.compare.row_states import beyond, state
 from mindinsight.server.debug.compare.tolerance import Tolerance
 
 State: TypeAlias = Literal["agrees", "differs", "introduced", "unmatched", "unknown"]
@@ -43,9 +43,15 @@ class Band:
 
 def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
     """Return a mark for each operator of ``rows``, in their order. An operator whose rows are not adjacent
-    has several."""
+    has several. The verdicts are those of `divergence`."""
+    rows = list(rows)
+    introduced = introducing(rows, tolerance)
     return [
-        Mark(operator, _largest_error(group, tolerance), _state(group, tolerance))
+        Mark(
+            operator,
+            _largest_error(group, tolerance),
+            "introduced" if operator_key(group[0]) in introduced else _state(group, tolerance),
+        )
         for (operator, *_), group in ((key, list(some)) for key, some in groupby(rows, _operator))
     ]
 
@@ -100,15 +106,10 @@ def _state(rows: list[Row], tolerance: Tolerance) -> State:
     pairs = [row.compared.pair for row in rows]
     if all(pair.target is None or pair.reference is None for pair in pairs):
         return "unmatched"
-    if all(pair.way == "order" for pair in pairs):
-        return "unknown"
-    outside = [(beyond(row, tolerance), _direction(row) == "output") for row in rows]
-    inputs = [differs for differs, output in outside if not output]
-    if any(differs for differs, _ in outside):
-        if any(map(in_optimizer, rows)):  # its scalar arguments are not in the dump
-            return "differs"
-        return "introduced" if inputs and all(differs is False for differs in inputs) else "differs"
-    return "unknown" if all(differs is None for differs, _ in outside) else "agrees"
+    known = {state(row, tolerance) for row in rows}
+    if known == {"order"}:  # what differs may be of another operator
+        return "agrees" if all(beyond(row, tolerance) is False for row in rows) else "unknown"
+    return "differs" if "differ" in known else "agrees" if "agree" in known else "unknown"
 
 
 def _common_length(paths: list[list[str]]) -> int:

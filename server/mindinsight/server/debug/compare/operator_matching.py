@@ -4,10 +4,11 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from mindinsight.server.debug.overlay.scope_renaming import pair_scopes, renamed_name, renamed_parameter
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 OperatorKey: TypeAlias = tuple[str, str]  # graph, name as recorded
@@ -58,7 +59,7 @@ def _value(text: str) -> Any:
 
 
 Scopes: TypeAlias = tuple[str, ...]
-Way: TypeAlias = Literal["map", "name", "alike", "place", "order", "none"]
+Way: TypeAlias = Literal["map", "name", "renamed", "alike", "place", "order", "none"]
 Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
 
 ALIGNED: Final = 5_000  # limit of unmatched operators per side to align by order, which takes quadratic time
@@ -134,10 +135,14 @@ def match_operators(
     ``names`` maps names of the target to names of the reference and has priority. Then operators with the
     same name are matched in order, then those of the same type in the same innermost scope if both sides have
     the same number. The rest are aligned by order if type, direction and output shapes agree. ``shapes`` is
-    called only for these.
+    called only for these. Without ``names``, modules that the reference names otherwise are matched under its
+    names, see `module_renames`.
     """
     matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
+    renames = {} if names else module_renames(targets, references, shapes)
+    originals = targets
+    targets = [_renamed(group, renames) for group in targets] if renames else targets
     for way, key, other_key in _keys(names, targets, references, shapes):
         candidates: dict[Hashable, list[int]] = defaultdict(list)
         for position, group in free.items():
@@ -151,10 +156,39 @@ def match_operators(
                 del candidates[key_value]  # which of them belong together is unknown
                 continue
             wanted[key_value] -= 1
-            matched[position] = (free.pop(candidates[key_value].pop(0)), way)
+            by: Way = way if group is originals[position] else "renamed"
+            matched[position] = (free.pop(candidates[key_value].pop(0)), by)
     _align(targets, matched, free, shapes)
-    matches = [Match(group, *matched.get(position, (None, "none"))) for position, group in enumerate(targets)]
+    matches = [
+        Match(group, *matched.get(position, (None, "none"))) for position, group in enumerate(originals)
+    ]
     return matches + [Match(None, group, "none") for group in free.values()]
+
+
+def module_renames(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> dict[str, str]:
+    """Return the scopes of the reference by scopes of the target, if its modules have other names.
+
+    It is empty unless both sides have the same tree of modules, as `pair_scopes` requires.
+    """
+
+    def output_shape(groups: Sequence[Group]) -> Callable[[str], tuple[int, ...] | None]:
+        by_name = {group.operator: group for group in groups}
+        return lambda name: next(
+            (shapes(entry) for entry in by_name[name].entries if entry.direction == "output"), None
+        )
+
+    sides = [
+        [group for group in side if group.entries[0].type != "Parameter"] for side in (targets, references)
+    ]
+    left, right = ([group.operator for group in side] for side in sides)
+    return pair_scopes(left, right, output_shape(sides[0]), output_shape(sides[1]))
+
+
+def _renamed(group: Group, renames: Mapping[str, str]) -> Group:
+    """Return a group under the name that its operator or parameter has in the reference."""
+    rename = renamed_parameter if group.entries[0].type == "Parameter" else renamed_name
+    name = rename(group.operator, renames)
+    return group if name == group.operator else replace(group, recorded="", operator=name)
 
 
 def match_slots(match: Match) -> list[Pair]:

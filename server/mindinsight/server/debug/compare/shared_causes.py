@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from mindinsight.server.claims import Claim, few
@@ -215,3 +215,30 @@ def _modules(operator: str) -> Iterator[tuple[str, str]]:
         if dash and name:
             path.append(name)
             yield ".".join(path), kind
+
+
+def renamed_claim(rows: Iterable[Row]) -> Iterator[Claim]:
+    """Yield a claim with the names of modules under which the reference has those of the target, if they were
+    matched so."""
+    names = dict.fromkeys(
+        f"{before} → {after}"
+        for row in rows
+        if row.compared.pair.way == "renamed"
+        for before, after in _attribute_pairs(row)
+        if before != after
+    )
+    if names:
+        yield Claim(
+            "claim.dump.modules_renamed", "note", {"n": len(names), "names": few(list(names), _NAMED)}
+        )
+
+
+def _attribute_pairs(row: Row) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of the scopes around two matched operators, the target's first."""
+    pair = row.compared.pair
+    if pair.target is not None and pair.reference is not None and pair.target.type != "Parameter":
+        sides = [
+            [part.rpartition("-")[0] for part in entry.operator.split("/")[:-1]]
+            for entry in (pair.target, pair.reference)
+        ]
+        yield from zip(*sides, strict=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from mindinsight.server.debug.examine import OperatorKey
-from mindinsight.server.debug.overlay.scope_renaming import rename_scopes, renamed_operator
+from mindinsight.server.debug.overlay.scope_renaming import Shape, pair_scopes, renamed_operator
 from mindinsight.server.formats.dumps.dump_names import escape_name
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
@@ -23,8 +23,9 @@ class Join:
     Operators without a match are not among the nodes. The numbers count operators that recorded tensors,
     without parameters. Those matched by order are paired with nodes of the same name and scope by rising N,
     because the graph has another ``-opN``, and no recorded input confirms the match. Those matched by module
-    ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``. For
-    ambiguous ones it is unknown which operator of their module they are or ran in place of.
+    ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``, or
+    of its calls in order. For ambiguous ones it is unknown which operator of their module they are or ran in
+    place of.
     """
 
     nodes: Mapping[OperatorKey, int]
@@ -66,7 +67,7 @@ def join(
             if wiring.number_of[node] != number and wiring.sources_of(known[0]) != wiring.inputs_of(node):
                 renumbered |= keys
     free = [operator for operator in dumped_operators if key_of(operator) not in unsure]
-    modules, ambiguous = _by_module(free, nodes, graph)
+    modules, ambiguous = _by_module(free, nodes, graph, shapes or {})
     nodes |= modules
     dumped_keys = {
         key_of(operator)
@@ -77,6 +78,21 @@ def join(
     return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in groups))
 
 
+def rename_scopes(
+    operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, Shape]
+) -> dict[str, str]:
+    """Return the scope in the graph of each scope in the dump, as `pair_scopes`."""
+    ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda own: own.sequence)
+    kinds = zip(graph.names, graph.kinds.tolist(), strict=True)
+    drawn = {name: node for node, (name, kind) in enumerate(kinds) if kind == OPERATOR}
+    keys = {operator.name: (operator.graph, operator.recorded) for operator in ran}
+
+    def drawn_shape(name: str) -> Shape | None:
+        return next((tuple(shape) for shape in shapes_at(graph, drawn[name])), None)
+
+    return pair_scopes(list(keys), list(drawn), lambda name: shapes.get(keys[name]), drawn_shape)
+
+
 _NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
 
 
@@ -84,6 +100,31 @@ def _split(name: str) -> tuple[str, int]:
     """Return a name without ``-opN``, escaped as in file names, and the number N, -1 if the name has none."""
     match = _NUMBERED.fullmatch(escape_name(name))
     return (match[1], int(match[2])) if match else (escape_name(name), -1)
+
+
+def _without_underscores(name: str) -> str:
+    """Return a name with scopes without the leading underscores of its operator: ``softmax`` for
+    ``_softmax``."""
+    scope, slash, operator = name.rpartition("/")
+    return f"{scope}{slash}{operator.lstrip('_')}" if slash else name
+
+
+def _same_but_underscores(ran: Iterable[str], drawn: Iterable[str]) -> dict[str, str]:
+    """Return the stem in the graph of each stem in the dump that differs in leading underscores only.
+
+    Both are names of operators. Stems that either side has twice but for underscores are left out.
+    """
+    sides: list[dict[str, set[str]]] = [{}, {}]
+    for side, names in zip(sides, (ran, drawn), strict=True):
+        for name in names:
+            side.setdefault(_split(_without_underscores(name))[0], set()).add(_split(name)[0])
+    return {
+        stem: other
+        for plain, stems in sides[0].items()
+        if len(stems) == 1 and len(others := sides[1].get(plain, set())) == 1
+        for stem, other in zip(stems, others, strict=True)
+        if stem != other
+    }
 
 
 class _Wiring:
@@ -107,7 +148,10 @@ class _Wiring:
                 exact.setdefault(name.rpartition("/")[2], node)
             elif kind == PARAMETER:
                 exact[escape_name(name)] = node
-        stems = [_split(operator.name) for operator in operators]
+        self._alike = _same_but_underscores(
+            (operator.name for operator in operators), (graph.names[node] for node in self._stems)
+        )
+        stems = [self._split(operator.name) for operator in operators]
         full = {stem for operator, (stem, _) in zip(operators, stems, strict=True) if "/" in operator.name}
         for operator, (stem, number) in zip(operators, stems, strict=True):
             if stem in self.drawn and (stem not in full or "/" in operator.name):
@@ -122,6 +166,11 @@ class _Wiring:
             if node in self._stems and "/" in (scope := self._scope(name))
             if scope in inside and scope not in shared
         }
+
+    def _split(self, name: str) -> tuple[str, int]:
+        """Return the stem in the graph of an operator of the dump, and its number."""
+        stem, number = _split(name)
+        return self._alike.get(stem, stem), number
 
     def _is_shared(self, node: int) -> bool:
         return self._stems.get(node) in self.dumped
@@ -138,7 +187,7 @@ class _Wiring:
             for name in target.sources:
                 source = self._named.get((target.graph, name))
                 if source is not None and source.type != "Parameter":
-                    yield source, self._label(name, _split(name)[0])
+                    yield source, self._label(name, self._split(name)[0])
 
         return _nearest(operator, feeds, lambda known: (known.graph, known.name)) if self._wired else None
 
@@ -206,7 +255,8 @@ def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[i
     fed = {number: wiring.sources_of(ran[number][0]) for number in sorted(ran)}
     if None in fed.values():
         if equal:
-            return {} if _shapes_contradict(wiring, stem, by_rank, shapes) else by_rank
+            keys = {key_of(ran[number][0]): node for number, node in by_rank.items()}
+            return {} if _shapes_contradict(wiring.graph, keys, shapes) else by_rank
         return {number: drawn[number] for number in ran} if stem in wiring.trusted else {}
     feeding = {node: wiring.inputs_of(node) for node in nodes}
     strict = not same and len(ran) > 1  # else only what fits another node is a contradiction
@@ -245,19 +295,13 @@ def _pair_by_sources(
 
 
 def _shapes_contradict(
-    wiring: _Wiring,
-    stem: str,
-    pairs: Mapping[int, int],
-    shapes: Mapping[OperatorKey, tuple[int, ...]],
+    graph: Graph, pairs: Mapping[OperatorKey, int], shapes: Mapping[OperatorKey, tuple[int, ...]]
 ) -> bool:
-    """Return True if the output shapes of a stem are those of the graph in another order.
+    """Return True if the output shapes of operators are those of their nodes in another order.
 
     Other shapes prove nothing, because they may be those of another batch size.
     """
-    both = [
-        (shapes.get(key_of(wiring.dumped[stem][number][0])), shapes_at(wiring.graph, node))
-        for number, node in pairs.items()
-    ]
+    both = [(shapes.get(key), shapes_at(graph, node)) for key, node in pairs.items()]
     if len(both) < 2 or not all(shape is not None and drawn for shape, drawn in both):
         return False
     ran, drawn = [list(shape or ()) for shape, _ in both], [shapes[0] for _, shapes in both]
@@ -265,30 +309,67 @@ def _shapes_contradict(
 
 
 def _by_module(
-    operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
+    operators: Iterable[Operator],
+    matched: Mapping[OperatorKey, int],
+    graph: Graph,
+    shapes: Mapping[OperatorKey, tuple[int, ...]],
 ) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
     """Return the node of each unmatched operator whose module has a single operator in the graph, also
     unmatched.
 
-    Also return the ambiguous operators: their module has several unmatched operators in the graph.
+    A module may have run several times, with one operator in the graph for each call. Also return the
+    ambiguous operators: their module has several unmatched operators in the graph.
     """
     inside: dict[str, list[int]] = {}
     for node, (name, kind) in enumerate(_kinds(graph)):
         if kind == OPERATOR:
             inside.setdefault(name.rpartition("/")[0], []).append(node)
     taken = set(matched.values())
-    nodes_of, ambiguous = {}, set()
+    unmatched: dict[str, list[Operator]] = {}
     for operator in operators:
         module = operator.name.rpartition("/")[0]
+        if key_of(operator) not in matched and "/" in module:  # "Default" is no module
+            unmatched.setdefault(module, []).append(operator)
+    nodes_of, ambiguous = dict[OperatorKey, int](), set[OperatorKey]()
+    for module, members in unmatched.items():
         nodes = inside.get(module, [])
-        if key_of(operator) in matched or "/" not in module:  # "Default" is no module
-            continue
-        if len(nodes) > 1:
-            if len(taken.intersection(nodes)) < len(nodes) - 1:
-                ambiguous.add(key_of(operator))
+        keys = [key_of(operator) for operator in members]
+        if len(nodes) > 1 and taken.isdisjoint(nodes) and (calls := _by_call(members, nodes, graph, shapes)):
+            nodes_of |= calls
+        elif len(nodes) > 1:
+            ambiguous.update(keys if len(taken.intersection(nodes)) < len(nodes) - 1 else ())
         elif nodes and nodes[0] not in taken:
-            nodes_of[key_of(operator)] = nodes[0]
+            nodes_of |= dict.fromkeys(keys, nodes[0])
     return nodes_of, ambiguous
+
+
+def _by_call(
+    operators: Iterable[Operator],
+    nodes: Iterable[int],
+    graph: Graph,
+    shapes: Mapping[OperatorKey, tuple[int, ...]],
+) -> dict[OperatorKey, int]:
+    """Return the node of each operator of a module that ran several times, by the order of the calls.
+
+    It is empty if the nodes have several types, or an operator did not run as often as there are nodes.
+    """
+    drawn = dict(sorted((_split(graph.names[node])[1], node) for node in nodes))
+    ran: dict[str, dict[int, OperatorKey]] = {}
+    count = 0
+    for operator in operators:
+        stem, number = _split(operator.name)
+        ran.setdefault(stem, {})[number] = key_of(operator)
+        count += 1
+    types = {_split(graph.names[node])[0] for node in nodes}
+    if len(types) > 1 or any(len(numbered) != len(drawn) for numbered in ran.values()):
+        return {}
+    found: dict[OperatorKey, int] = {}
+    for numbered in ran.values():
+        pairs = dict(zip((numbered[number] for number in sorted(numbered)), drawn.values(), strict=True))
+        if _shapes_contradict(graph, pairs, shapes):
+            return {}
+        found |= pairs
+    return found if len(found) == count else {}
 
 
 def key_of(operator: Operator) -> OperatorKey:

@@ -15,7 +15,7 @@ from mindinsight.server.debug.examine import (
     is_non_finite,
     operator_key,
 )
-from mindinsight.server.debug.fault import find_operator, find_step_fault
+from mindinsight.server.debug.fault import Fault, find_operator, find_step_fault
 from mindinsight.server.debug.fault_search import (
     Measure,
     OriginSearch,
@@ -186,6 +186,7 @@ class Overlay:
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree
         self.listing = listing
+        self.symptoms: Mapping[OperatorKey, Symptom] = {}  # as of the last column of symptoms
         self._columns: dict[str, tuple[int, Doubles]] = {}  # by colour: number of hits, column
 
     @cached_property
@@ -240,7 +241,8 @@ class Overlay:
         if colour == SYMPTOMS:
             fault = step_fault(self.listing, results, done)
             masks = step_masks(self.listing, results, done)
-            values = symptoms(results, self._overflowed, self._caught(hits), fault, masks)
+            self.symptoms = symptoms(results, self._overflowed, self._caught(hits), fault, masks)
+            values = self.symptoms
         else:
             sizes = magnitudes(results, colour, operator_key)
             values = {key: size for key, size in sizes.items() if key not in self._views_beside}
@@ -347,7 +349,13 @@ def _measured(results: Sequence[TensorResult]) -> Measure:
 
 
 def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) -> OperatorKey | None:
-    """Return the operator of the first fault, or None if there is none or it is unknown.
+    """Return the operator of the first fault, or None if there is none or it is unknown, as `fault_of`."""
+    fault = fault_of(listing, results, done)
+    return None if fault is None else fault_key(fault)
+
+
+def fault_of(listing: Listing, results: Sequence[TensorResult], done: bool) -> Fault | None:
+    """Return the first fault of a step, or None if there is none or its origin is unknown.
 
     While tensors are still being measured (not ``done``), it is returned only if later measurements cannot
     change the answer.
@@ -356,7 +364,12 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
         return None
     operators = tuple(listing.operators.values())
     fault = find_step_fault(listing.entries, operators, _measured(results), certain=not done)
-    if fault is None or fault.kind == "unknown":
-        return None  # the operator of an unknown origin is only the nearest known one
-    operator = find_operator(operators, fault.origin.operator)
+    # The operator of an unknown origin is only the nearest known one.
+    return None if fault is None or fault.kind == "unknown" else fault
+
+
+def fault_key(fault: Fault) -> OperatorKey:
+    """Return the key of the operator at fault, or of the first non-finite tensor if the dump does not
+    describe it."""
+    operator = find_operator(fault.operators, fault.origin.operator)
     return operator_key(fault.entry) if operator is None else key_of(operator)

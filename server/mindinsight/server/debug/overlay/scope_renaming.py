@@ -1,51 +1,39 @@
-"""Modules that a dump names otherwise than a graph: matched if both have the same tree of them."""
+"""Modules that a dump names otherwise than a graph or another dump: matched if both have the same tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from mindinsight.server.graph.model.graph import OPERATOR, Graph
-from mindinsight.server.graph.model.node_details import shapes_at
-
 if TYPE_CHECKING:
-    from mindinsight.server.debug.examine import OperatorKey
     from mindinsight.server.formats.dumps.dump_types import Operator
 
 Tree: TypeAlias = "dict[str, Tree]"  # scopes inside, in the order in which they first ran
 Shape: TypeAlias = tuple[int, ...]
+ShapeOf: TypeAlias = Callable[[str], Shape | None]  # of an operator's output, by name, None if unknown
 
 _ROOT: Final = "Default"
 _FEWEST: Final = 3  # modules: fewer of equal classes may be any network
 
 
-def rename_scopes(
-    operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, Shape]
+def pair_scopes(
+    left: Sequence[str], right: Sequence[str], left_shape: ShapeOf, right_shape: ShapeOf
 ) -> dict[str, str]:
-    """Return the scope in the graph of each scope in the dump, empty if their trees differ.
+    """Return the right scope of each left scope, empty if their trees differ.
 
-    Both have equally many scopes inside each other in the order of execution. Innermost scopes have the same
-    class, others a class that always stands for the same one, and their last outputs equal shapes but for the
-    batch. The result is empty if at least half of the scopes have their name in the graph.
+    ``left`` and ``right`` are names of operators in the order of execution, with the shapes of their outputs.
+    Both have equally many scopes inside each other in that order. Innermost scopes have the same class,
+    others a class that always stands for the same one, and their last outputs equal shapes but for the batch.
+    The result is empty if at least half of the left scopes are on the right.
     """
-    ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda own: own.sequence)
-    lengths: tuple[dict[str, Shape], dict[str, Shape]] = ({}, {})
-    for operator in ran:
-        if shape := shapes.get((operator.graph, operator.recorded)):
-            lengths[0][_scope(operator.name)] = shape[1:]
-    drawn = []
-    for node, (name, kind) in enumerate(zip(graph.names, graph.kinds.tolist(), strict=True)):
-        if kind == OPERATOR:
-            drawn.append(name)
-            if node_shapes := shapes_at(graph, node):
-                lengths[1][_scope(name)] = tuple(node_shapes[0][1:])
-    names = {_scope(operator.name) for operator in ran} - {_ROOT}
-    if 2 * len(names & {_scope(name) for name in drawn}) >= len(names):
+    names = {_scope(name) for name in left} - {_ROOT}
+    if 2 * len(names & {_scope(name) for name in right}) >= len(names):
         return {}
+    lengths = _last_lengths(left, left_shape), _last_lengths(right, right_shape)
     classes: dict[str, str] = {}
     renamed: dict[str, str] = {}
-    for before, after, innermost in _pairs(_tree(own.name for own in ran), _tree(drawn), "", ""):
+    for before, after, innermost in _pairs(_tree(left), _tree(right), "", ""):
         own = before.rpartition("-")[2], after.rpartition("-")[2]
         known = [lengths[side].get(name) for side, name in enumerate((before, after))]
         if (innermost and own[0] != own[1]) or classes.setdefault(own[0], own[1]) != own[1]:
@@ -57,13 +45,31 @@ def rename_scopes(
     return renamed if enough else {}
 
 
+def _last_lengths(names: Iterable[str], shape_of: ShapeOf) -> dict[str, Shape]:
+    """Return the shape without the batch of the last output of each scope that has one."""
+    return {_scope(name): tuple(shape[1:]) for name in names if (shape := shape_of(name))}
+
+
+def renamed_parameter(name: str, renamed: Mapping[str, str]) -> str:
+    """Return the name of a parameter in the other network: ``layers.0.ffn.weight`` for
+    ``blocks.0.mlp.weight``."""
+    modules = {_attributes(before): _attributes(after) for before, after in renamed.items()}
+    module, _, own = name.rpartition(".")
+    return f"{modules[module]}.{own}" if module and module in modules else name
+
+
+def _attributes(scope: str) -> str:
+    """Return the path of attributes of a scope: ``blocks.0`` for ``Default/blocks-ModuleList/0-Block``."""
+    return ".".join(part.rpartition("-")[0] or part for part in scope.split("/")[1:])
+
+
 def renamed_operator(operator: Operator, renamed: Mapping[str, str]) -> Operator:
     """Return an operator under its name in the graph, with those that feed it."""
-    name, *sources = (_renamed(own, renamed) for own in (operator.name, *operator.sources))
+    name, *sources = (renamed_name(own, renamed) for own in (operator.name, *operator.sources))
     return replace(operator, name=name, sources=tuple(sources))
 
 
-def _renamed(name: str, renamed: Mapping[str, str]) -> str:
+def renamed_name(name: str, renamed: Mapping[str, str]) -> str:
     """Return a name with the scope of the graph, also below ``Gradients`` and ``recompute_``."""
     at = name.find(f"{_ROOT}/")
     scope, _, operator = name[max(at, 0) :].rpartition("/")

@@ -197,7 +197,7 @@
  * Colours of a dump on a graph. `least` and `most` are there, and may be null, if a statistic colours it.
  * @typedef {{done: boolean, tensors: number, measured: number, dumped: number, found: number, by_order:
  *   number, by_module: number, renamed: number, ambiguous: number, broken_afterwards: string[],
- *   judged: number, unjudged: number,
+ *   judged: number, unjudged: number, claims: Claim[], weights: number[],
  *   boxes: {id: number, symptom?: string, counts?: Record<string, number>, value?: number | string | null,
  *   share?: number | null}[], counts: Record<string, number>,
  *   fault?: {id: number, path: string} | null, first?: {id: number, path: string} | null,

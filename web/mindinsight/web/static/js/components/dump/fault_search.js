@@ -5,6 +5,7 @@
 /** @typedef {import("../../core/answers.js").FirstFaults} FirstFaults */
 /** @typedef {{rank: number, step: number, position: number, count: number}} Searching */
 
+const POLLS_MS = [50, 100, 200]; // a small dump is searched at once
 const POLL_MS = 300;
 
 /** First faults that were found while the window is open, by dump. */
@@ -25,8 +26,8 @@ export function knownFault(dump) {
  */
 export function searchFault(app, requests, body, { progress, take, fail }) {
   progress(app.t("dump.fault.searching"));
-  /** @param {number} number of the search */
-  const follow = (number) =>
+  /** @param {number} number of the search @param {number} [polls] so far */
+  const follow = (number, polls = 0) =>
     requests.ask(
       (signal) => app.api.get(`v2/dump/fault/${number}`, {}, { signal }),
       ({ done, error, searching, answer }) => {
@@ -36,7 +37,7 @@ export function searchFault(app, requests, body, { progress, take, fail }) {
         }
         if (done) return fail({ key: "error.unreadable", vars: { why: error } });
         if (searching) progress(progressText(app, searching));
-        requests.later(() => follow(number), POLL_MS);
+        requests.later(() => follow(number, polls + 1), POLLS_MS[polls] ?? POLL_MS);
         return undefined;
       },
       fail,

@@ -64,6 +64,8 @@ export class Canvas {
     this.hits = [];
     /** A parameter or constant whose chips are marked. @type {number | null} */
     this.outer = null;
+    /** @type {Set<number>} parameters with non-finite values */
+    this.broken = new Set();
     /** A line that was clicked. @type {import("./shapes.js").Line | null} */
     this.line = null;
     this.hover = createHover(app.t);
@@ -221,8 +223,9 @@ export class Canvas {
   }
 
   /**
-   * Mark search hits (sorted indices), a parameter or constant, or a line.
-   * @param {{hits?: number[], outer?: number | null, line?: import("./shapes.js").Line | null}} marks
+   * Mark search hits (sorted indices), a parameter or constant, non-finite parameters, or a line.
+   * @param {{hits?: number[], outer?: number | null, broken?: Set<number>,
+   *   line?: import("./shapes.js").Line | null}} marks
    */
   mark(marks) {
     Object.assign(this, marks);

@@ -6,8 +6,6 @@ import { isNonFinite, SIGNS, symptomWord } from "./dump_marks.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/answers.js").Colouring} Colouring of v2/graph/dump */
 
-const NAMED = 3; // weights that one line lists
-
 /**
  * Create the legend of the colours that a dump gives to a graph, with the share of the dump that was found in
  * it.
@@ -25,18 +23,14 @@ export function dumpLegend(app, coloured, paint) {
 }
 
 /**
- * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once all
- * tensors were measured.
+ * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once
+ * all tensors were measured, unless claims tell of others.
  * @param {App} app
  * @param {Colouring} found
  */
-function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: broken }) {
+function symptoms({ t }, { counts, done, judged, unjudged, claims }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n), counts));
-  if (broken.length) {
-    const names = broken.slice(0, NAMED).join(", ") + (broken.length > NAMED ? ", …" : "");
-    entries.push(h("span", null, t("graph.dump.broken_afterwards", { n: broken.length, names })));
-  }
-  if (entries.length || !done) return entries;
+  if (entries.length || !done || (judged && claims.length)) return entries;
   return [h("span", null, t(`graph.dump.${healthText(judged, unjudged)}`))];
 }
 

@@ -9,6 +9,7 @@ import { countWithin } from "./index_ranges.js";
  * @property {Set<number> | null} lit null lights all
  * @property {number[]} hits sorted indices
  * @property {number | null} outer
+ * @property {Set<number>} broken parameters with non-finite values
  * @property {import("./shapes.js").Line | null} line
  */
 
@@ -20,7 +21,7 @@ import { countWithin } from "./index_ranges.js";
  * @param {Marks} marks
  * @returns {Set<number>} the boxes in which something was found
  */
-export function markShapes(shapes, boxes, { selected, lit, hits, outer, line: clicked }) {
+export function markShapes(shapes, boxes, { selected, lit, hits, outer, broken, line: clicked }) {
   const found = new Set(boxes.filter((box) => isHit(box, hits)).map((box) => box.id));
   shapes?.boxes.forEach((element, id) => {
     element.classList.toggle("selected", id === selected);
@@ -28,7 +29,9 @@ export function markShapes(shapes, boxes, { selected, lit, hits, outer, line: cl
     element.classList.toggle("lit", Boolean(lit?.has(id)));
     element.classList.toggle("hit", found.has(id));
     element.querySelectorAll(".chip").forEach((chip) => {
-      chip.classList.toggle("pointed", Number(chip.getAttribute("data-outer")) === outer);
+      const node = Number(chip.getAttribute("data-outer"));
+      chip.classList.toggle("pointed", node === outer);
+      chip.classList.toggle("broken", broken.has(node));
     });
   });
   shapes?.lines.forEach(({ element, line }) => {

@@ -1,6 +1,6 @@
 // Controls of the dump overlay: dump, rank, step and colouring.
 
-import { button } from "../../components/button.js";
+import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { dumpName, placeChooser } from "../../components/dump/header.js";
 import { STATISTICS } from "../../components/dump/state.js";
@@ -42,14 +42,14 @@ export function dumpControls(app, dumps, state, summary, { choose, change, toFau
     value: state.paint,
     onchange: (paint) => change({ paint }),
   });
-  const pressed = { "aria-pressed": state.check };
+  const check = () => change({ check: !state.check });
   return [
     dump,
     placeChooser({ app, state, summary, change }),
     colour,
     state.paint === SYMPTOMS &&
-      button(t("dump.check.common"), () => change({ check: !state.check }), pressed),
-    button(t("dump.find_fault"), toFault),
+      iconButton("check", t("dump.check.common"), check, { "aria-pressed": state.check }),
+    iconButton("search", t("dump.find_fault"), toFault),
   ];
 }
 

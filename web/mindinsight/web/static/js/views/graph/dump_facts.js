@@ -106,11 +106,17 @@ function dumped(app, operator, position) {
       { href: link(`${row.direction}/${row.slot}`), title: `${row.dtype} ${shapeText(row.shape)}` },
       slotText(app, row),
     );
+  const open = { class: "small", href: link(null) };
   return h(
-    "div",
+    "section",
     null,
+    h(
+      "h4",
+      { class: "row wrap" },
+      h("span", { class: "ellipsis", title: operator.operator }, operator.operator.split("/").pop()),
+      h("a", open, app.t("graph.dump.open")),
+    ),
     operator.updated && h("p", { class: "muted small" }, app.t("dump.after_update_why")),
     tensorTable(app, operator.tensors, slot),
-    h("p", { class: "small" }, h("a", { href: link(null) }, app.t("graph.dump.open"))),
   );
 }

@@ -1,6 +1,6 @@
 // Dump overlay of a graph: choice of a dump, and boxes coloured by what it contains.
 
-import { claimText } from "../../core/claims.js";
+import { claimElement, claimText } from "../../core/claims.js";
 import { button } from "../../components/button.js";
 import { knownFault, searchFault } from "../../components/dump/fault_search.js";
 import { toast } from "../../components/toast.js";
@@ -69,6 +69,7 @@ export class Dumped {
       hidden: true,
     });
     this.status = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
+    this.claims = h("div", { class: "row wrap small graph-claims", role: "status", hidden: true });
   }
 
   /** Read the state from the address. */
@@ -85,7 +86,7 @@ export class Dumped {
     if (before && run && before.job !== run.job) this.state.dump = "";
     else if (before && run && before.id !== run.id && run.rank !== null) this.state.rank = run.rank;
     this.run = run;
-    this.tools.hidden = this.status.hidden = true;
+    this.tools.hidden = this.status.hidden = this.claims.hidden = true;
     if (!run) return this.end();
     return this.listing.ask(
       () => this.app.api.get("v2/dump/list"),
@@ -220,6 +221,11 @@ export class Dumped {
           dumpLegend(this.app, coloured, paint),
           coloured.found === 0 && compareGraphs(this.app, this.dumps, dump, this.run),
         );
+        this.claims.hidden = !coloured.claims.length;
+        replace(
+          this.claims,
+          coloured.claims.map((claim) => claimElement(this.app, claim)),
+        );
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
@@ -228,7 +234,7 @@ export class Dumped {
 
   /**
    * Set the marks of all boxes, and redraw if any differs.
-   * @param {{boxes: Coloured[]} | null} coloured
+   * @param {{boxes: Coloured[], weights: number[]} | null} coloured
    * @param {string} paint
    */
   mark(coloured, paint) {
@@ -244,6 +250,7 @@ export class Dumped {
       Object.assign(box, marks);
     }
     if (another) canvas.again();
+    canvas.mark({ broken: new Set(coloured?.weights) });
   }
 
   /**
@@ -263,7 +270,7 @@ export class Dumped {
   /** Remove the overlay. */
   clear() {
     this.painting.end();
-    this.status.hidden = true;
+    this.status.hidden = this.claims.hidden = true;
     this.mark(null, SYMPTOMS);
   }
 

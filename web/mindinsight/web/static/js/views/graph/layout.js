@@ -11,10 +11,7 @@ import { SidePanel } from "./side_panel.js";
  * @param {import("./explorer.js").Explorer} explorer
  */
 export function graphLayout({ t, selection }, explorer) {
-  const { tools, dumped, notes, data, canvas, side } = explorer;
-  const expand = button(t("graph.open_all"), () => explorer.act(() => openAll(explorer)), {
-    class: "link small command",
-  });
+  const { tools, dumped, canvas, side } = explorer;
   const dumps = selection.all().some((run) => run.dumps.length);
   return h(
     "div",
@@ -25,13 +22,24 @@ export function graphLayout({ t, selection }, explorer) {
       "div",
       { class: `row wrap graph-lines${dumps ? " dumped" : ""}` },
       dumped.tools,
-      notes,
-      expand,
-      data.element,
       dumped.status,
+      dumped.claims,
     ),
     h("div", { class: "graph-body" }, canvas.element, side.element),
   );
+}
+
+/**
+ * Create the counts of the drawn graph, with the buttons that open all scopes and read values from a file.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./explorer.js").Explorer} explorer
+ */
+export function graphCounts({ t }, explorer) {
+  const { notes, data } = explorer;
+  const expand = button(t("graph.open_all"), () => explorer.act(() => openAll(explorer)), {
+    class: "link small command",
+  });
+  return h("div", { class: "row grow graph-counts" }, notes, expand, data.element);
 }
 
 /**

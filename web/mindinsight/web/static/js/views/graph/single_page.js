@@ -12,6 +12,7 @@ import { Explorer } from "./explorer.js";
 import { noGraph } from "./messages.js";
 import { unmarkedProfile } from "./pipeline_profile.js";
 import { VIEWS } from "./single_state.js";
+import { graphCounts } from "./layout.js";
 import { drawingTools } from "./tools.js";
 
 /** Page of one graph. @typedef {import("../../core/types.js").App} App */
@@ -181,7 +182,7 @@ export class OneGraph {
         options: ["svg", "plotly"].map((value) => ({ value, label: t(`graph.draw.${value}`) })),
         onchange: (value) => this.explorer.plot(value === "plotly"),
       }),
-      h("span", { class: "grow" }),
+      graphCounts(this.app, this.explorer),
       drawingTools(this.app, this.root, {
         drawings: () => [this.downloadable()],
         reset: () => this.begin(),

@@ -1,0 +1,105 @@
+"""Claims about a dumped step that the boxes of a graph cannot show: what lies outside it, and weights."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.examine import OperatorKey, TensorResult, is_non_finite, operator_key
+from mindinsight.server.debug.fault import Fault
+from mindinsight.server.debug.overlay.graph_overlay import Overlay, Symptom, fault_key, fault_of
+from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.graph.model.graph import BACKWARD
+
+_NAMED: Final = 3  # weights in a sentence
+
+
+class Outside(NamedTuple):
+    """Claims about a step, and the nodes of the weights that are non-finite before or after it."""
+
+    claims: list[Claim]
+    weights: list[int]
+
+
+def outside_of(overlay: Overlay, done: bool) -> Outside:
+    """Return what the boxes of an overlay cannot show: a first fault and operators with non-finite outputs
+    outside the graph, and non-finite weights.
+
+    ``done`` says that all tensors were measured when the symptoms were found. Operators outside the graph
+    are counted only then.
+    """
+    results = list(overlay.listing.results)
+    operators, nodes = overlay.listing.operators, overlay.joined.nodes
+    fault = fault_of(overlay.listing, results, done)
+    recorded = parameter_names(overlay.listing.entries)
+    before = [name for name in broken_before(tuple(operators.values()), results) if is_weight(name, recorded)]
+    afterwards = [
+        name for name in overlay.broken_afterwards() if name not in before and is_weight(name, recorded)
+    ]
+    claims = [*fault_claims(fault, nodes), *weight_claims(before, afterwards, fault)]
+    if done:
+        made = Symptom.FAULT if fault is not None and fault.kind == "made" else Symptom.LOST
+        lost = [key for key, symptom in overlay.symptoms.items() if symptom in (Symptom.LOST, made)]
+        outside = [operators[key] for key in lost if key in operators and key not in nodes]
+        claims += outside_claims([operator for operator in outside if operator.type != "Parameter"])
+    weights = {*before, *afterwards}
+    broken = [node for key, node in nodes.items() if operators[key].name in weights]
+    return Outside(claims, broken)
+
+
+def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
+    """Yield the claim about the first fault of a step if its operator is not among the nodes of a graph."""
+    if fault is not None and (key := fault_key(fault)) not in nodes:
+        about = {"graph": key[0], "operator": fault.origin.operator}
+        yield Claim("claim.graph.fault_outside", "found", {"fault": fault.claim}, (about,))
+
+
+def outside_claims(operators: Sequence[Operator]) -> Iterator[Claim]:
+    """Yield a claim about the number of operators with non-finite outputs that a graph does not have."""
+    later = [name for operator in operators if _runs_later(name := operator.name)]
+    parts = {"forward": len(operators) - len(later), "later": len(later)}
+    if operators:
+        named = [Claim(f"claim.part.graph.{part}", "note", {"n": n}) for part, n in parts.items() if n]
+        yield Claim("claim.graph.lost_outside", "found", {"n": len(operators), "parts": named})
+
+
+def broken_before(operators: Sequence[Operator], results: Sequence[TensorResult]) -> list[str]:
+    """Return the names of the parameters that an operator before the optimizer received with non-finite
+    values, such as weights and data."""
+    broken = {
+        (*operator_key(result.entry), result.entry.slot)
+        for result in results
+        if result.entry.direction == "input" and is_non_finite(result)
+    }
+    parameters = {operator.name for operator in operators if operator.type == "Parameter"}
+    return list(
+        dict.fromkeys(
+            source
+            for operator in operators
+            if len(operator.inputs) == len(operator.sources) and "/optimizer-" not in operator.name
+            for slot, source in zip(operator.inputs, operator.sources, strict=True)
+            if source in parameters and (operator.graph, operator.recorded, slot) in broken
+        )
+    )
+
+
+def weight_claims(before: Collection[str], afterwards: Sequence[str], fault: Fault | None) -> Iterator[Claim]:
+    """Yield claims about the weights that were non-finite before the step, and those only after it.
+
+    The weight that brought the first fault is named as such.
+    """
+    cause = fault.origin.source if fault is not None and fault.kind == "met" else ""
+    if cause in before:
+        yield Claim("claim.graph.weight_cause", "found", {"name": cause})
+    for key, names in (
+        ("weight_before", [name for name in before if name != cause]),
+        ("weight_after", afterwards),
+    ):
+        if names:
+            values = {"n": len(names), "names": few(names, _NAMED)}
+            yield Claim(f"claim.graph.{key}", "found", values)
+
+
+def _runs_later(name: str) -> bool:
+    """Return True for an operator of the backward pass or the optimizer."""
+    return name.startswith(BACKWARD) or "/optimizer-" in name
