@@ -81,6 +81,45 @@ def weight_that_came_later(folder: Path) -> Question:
     return series(folder, {"a": ONES}, {"a": 2 * ONES, "new": ONES})
 
 
+HISTORY = tuple(f"claim.checkpoint.{name}" for name in ("shape_changed", "missing", "stopped"))
+
+
+def history(folder: Path, *values: Any) -> Question:
+    """Two weights that change at all times, and one with these values, None where it is missing."""
+    steps = []
+    for number, value in enumerate(values, 1):
+        known = {} if value is None else {"c.weight": np.asarray(value, np.float32)}
+        steps.append({"a.weight": number * ONES, "b.weight": number**2 * ONES, **known})
+    return series(folder, *steps)
+
+
+@situation(makes=["claim.checkpoint.shape_changed"], never=[HISTORY[1], HISTORY[2]])
+def weight_that_grows_by_a_row(folder: Path) -> Question:
+    return history(folder, [1, 2], [2, 3], [3, 4, 5])
+
+
+@situation(makes=["claim.checkpoint.missing"], never=[HISTORY[0], HISTORY[2]])
+def weight_that_a_checkpoint_lacks(folder: Path) -> Question:
+    return history(folder, [1, 2], None, [3, 4])
+
+
+@situation(makes=["claim.checkpoint.stopped"], never=[HISTORY[0], HISTORY[1], "claim.checkpoint.frozen"])
+def weight_that_stops(folder: Path) -> Question:
+    return history(folder, [1, 2], [2, 3], [2, 3], [2, 3])
+
+
+@situation(makes=["claim.checkpoint.finite"], never=HISTORY)
+def weight_that_is_new_and_one_copy(folder: Path) -> Question:
+    """It was not there at first, and its last two values may be of one step."""
+    return history(folder, None, [1, 2], [2, 3], [2, 3])
+
+
+@situation(makes=["claim.checkpoint.finite"], never=HISTORY)
+def weights_that_all_stop(folder: Path) -> Question:
+    """The training may have ended."""
+    return series(folder, {"a": ONES}, *[{"a": 2 * ONES}] * 3)
+
+
 @situation(
     makes=["claim.checkpoint.no_common_tensor"],
     never=["claim.checkpoint.frozen", "claim.checkpoint.unreadable"],

@@ -20,6 +20,7 @@ from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
 from mindinsight.server.curves.levels import GROWN
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
+from mindinsight.server.debug.compare.weight_history import history_claims
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -471,12 +472,8 @@ def timeline_claims(
     if broken:
         at = min(broken.values())
         first = [name for name, column in broken.items() if column == at]
-        facts = {
-            "n": len(broken),
-            "first": len(first),
-            "names": few(first, _NAMED),
-            "checkpoint": checkpoints[at],
-        }
+        facts = {"n": len(broken), "first": len(first), "names": few(first, _NAMED)}
+        facts |= {"checkpoint": checkpoints[at]}
         evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in first[:_NAMED])
         claims.append(Claim("claim.checkpoint.non_finite", "found", facts, evidence))
     unknown = [row.name for row in rows if any(cell.state == "unreadable" for cell in row.cells)]
@@ -492,8 +489,10 @@ def timeline_claims(
     if frozen and not damaged:
         values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
         key = "claim.checkpoint.frozen_all" if len(frozen) == len(compared) else "claim.checkpoint.frozen"
-        claims.append(Claim(key, "note", values))
-    claims += _largest_step(compared, checkpoints) if not damaged else ()
+        evidence = tuple({"tensor": name, "checkpoint": checkpoints[-1]} for name in frozen[:_NAMED])
+        claims.append(Claim(key, "note", values, evidence))
+    if not damaged:
+        claims += [*history_claims(rows, checkpoints), *_largest_step(compared, checkpoints)]
     return sorted(claims, key=lambda claim: claim.verdict != "found")
 
 

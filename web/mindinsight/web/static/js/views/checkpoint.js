@@ -3,10 +3,10 @@
 import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
 import { headCell, virtualTable } from "../components/virtual.js";
-import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { failure, reasonText } from "../components/dump/failure.js";
+import { linkedClaim } from "./checkpoint/linked_claim.js";
 import { noFile, toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";
@@ -28,8 +28,6 @@ export const alone = true;
 const POLL = 700; // ms between requests while the server reads
 const ROW = 31; // px
 const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
-/** Facts that are usual: training changes weights and counts its steps. */
-const USUAL = ["changed", "changed_all", "counters"].map((name) => `claim.checkpoint.${name}`);
 /** Choices that need another answer. */
 const READ = ["mode", "series", "part", "file", "second"];
 
@@ -287,10 +285,11 @@ export class Checkpoints {
     this.status.textContent = parts.filter(Boolean).join(" · ");
     const bad = (/** @type {string} */ text) => h("div", { class: "banner bad" }, text);
     const claims = answer.claims ?? [];
+    const saved = state.mode === "timeline" ? this.series() : [];
     replace(
       this.story,
       damage.map(bad),
-      claims.map((claim) => claimElement(app, claim, { class: isLoud(claim) ? "banner bad" : "" })),
+      claims.map((claim) => linkedClaim(app, claim, saved, (changes) => this.change(changes))),
       state.mode === "timeline" && legend(app, this.scale),
     );
   }
@@ -347,9 +346,4 @@ export class Checkpoints {
  */
 function isStep(state, { mode = state.mode, tensor = state.tensor, at = state.at }) {
   return mode !== state.mode || tensor !== state.tensor || (tensor !== "" && at !== state.at);
-}
-
-/** Return whether a claim is about something wrong. @param {import("../core/claims.js").Claim} claim */
-function isLoud({ key, verdict }) {
-  return verdict === "found" && !USUAL.includes(key);
 }

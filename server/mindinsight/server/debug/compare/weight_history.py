@@ -1,0 +1,67 @@
+"""Claims about weights of a series of checkpoints that change shape, are missing, or stop changing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mindinsight.server.claims import Claim, Verdict, few
+
+if TYPE_CHECKING:
+    from mindinsight.server.debug.checkpoint_weights import TimelineRow
+
+_NAMED: Final = 3  # tensors that one sentence lists
+_STILL: Final = 2  # checkpoints: a single equal one may be a copy of the last
+_SHAPES: Final = ("shape", "reshaped")
+
+
+def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Yield claims about weights of another shape, missing weights, and weights that stop changing.
+
+    ``rows`` are the timeline, ``checkpoints`` the names of its columns. Where tensors cannot be read, nothing
+    is claimed of them.
+    """
+    names = {row.name for row in rows}
+    weights = [row for row in rows if row.is_weight(names)]
+    changed_shape = [(row.name, at) for row in weights if (at := _first_shape(row)) is not None]
+    yield from _claim("shape_changed", changed_shape, checkpoints, "found")
+    missing = [(row.name, at) for row in weights if (at := _first_missing(row)) is not None]
+    yield from _claim("missing", missing, checkpoints, "found")
+    moving = [row for row in weights if row.cells[-1].state == "changed"]
+    if 2 * len(moving) > len(weights):  # the training went on
+        still = [(row.name, at) for row in weights if (at := _still_from(row)) is not None]
+        yield from _claim("stopped", still, checkpoints, "note")
+
+
+def _claim(
+    key: str, weights: Sequence[tuple[str, int]], checkpoints: Sequence[str], verdict: Verdict
+) -> Iterator[Claim]:
+    """Yield the claim about weights, each with its column, that names the first column, if there are any."""
+    if not weights:
+        return
+    at = min(column for _, column in weights)
+    evidence = tuple({"tensor": name, "checkpoint": checkpoints[column]} for name, column in weights[:_NAMED])
+    values = {
+        "n": len(weights),
+        "names": few([name for name, _ in weights], _NAMED),
+        "checkpoint": checkpoints[at],
+    }
+    yield Claim(f"claim.checkpoint.{key}", verdict, values, evidence)
+
+
+def _first_shape(row: TimelineRow) -> int | None:
+    """Return the first column in which a weight has another shape than before, or None."""
+    return next((at for at, cell in enumerate(row.cells) if cell.state in _SHAPES), None)
+
+
+def _first_missing(row: TimelineRow) -> int | None:
+    """Return the first column that lacks a weight of an earlier one, or None."""
+    start = next((at for at, cell in enumerate(row.cells) if cell.state != "absent"), len(row.cells))
+    return next((at for at in range(start, len(row.cells)) if row.cells[at].state == "absent"), None)
+
+
+def _still_from(row: TimelineRow) -> int | None:
+    """Return the column from which a weight that changed before stays the same to the end, or None."""
+    states = [cell.state for cell in row.cells]
+    last = max((at for at, state in enumerate(states) if state != "unchanged"), default=0)
+    return last if states[last] == "changed" and len(states) - 1 - last >= _STILL else None
