@@ -62,6 +62,14 @@ def test_the_timeline_is_loud_about_nan_and_frozen_and_leads_to_values(page: Pag
     )
 
 
+def test_a_sentence_about_a_tensor_leads_to_it(page: Page, url: str) -> None:
+    page.goto(f"{url}checkpoint?m=timeline")
+    page.locator("[data-claim='claim.checkpoint.non_finite'] button").first.click()
+    side = page.get_by_role("complementary", name="Values of a tensor")
+    expect(side.get_by_role("heading", name="head.weight")).to_be_visible()
+    expect(page.locator("tbody th").first).to_have_text("head.weight")
+
+
 def test_tensors_are_searched_sorted_and_compared(page: Page, url: str) -> None:
     page.goto(f"{url}checkpoint?m=tensors&file=./job/ckpt/tinynet-30.ckpt")
     expect(page.get_by_text("20 tensors")).to_be_visible()
