@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from mindinsight.server.api.paired_names import plain_name
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.importance import is_seed
 from mindinsight.server.curves.setting_separation import names_runs
+from mindinsight.server.store.paired_names import plain_name
 from mindinsight.server.store.run import Run
 
 _NAMED: Final = 3  # runs or values in a claim

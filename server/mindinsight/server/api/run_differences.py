@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from mindinsight.server.api.curve_faults import NAMED, curve_claims, finite_values
-from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
@@ -17,6 +16,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
 from mindinsight.server.report.run_report import recorded_alerts
+from mindinsight.server.store.paired_names import paired_tags
 from mindinsight.server.store.run import Run
 
 

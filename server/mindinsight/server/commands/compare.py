@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command, add_json
@@ -31,6 +30,7 @@ from mindinsight.server.curves.alignment_claims import (
 )
 from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.store.paired_names import paired_tags
 from mindinsight.server.store.run import Run
 
 UNITS: Final[Mapping[str, float]] = {"share": 1.0, "percent": 1e-2, "permille": 1e-3}

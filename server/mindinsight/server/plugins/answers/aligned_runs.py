@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.api.paired_names import paired_tags
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.alignment import ORDER, Alignment, align
@@ -21,6 +20,7 @@ from mindinsight.server.curves.alignment_claims import (
 )
 from mindinsight.server.curves.importance import better_end, is_seed
 from mindinsight.server.curves.setting_separation import names_runs, same_value
+from mindinsight.server.store.paired_names import paired_tags
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
 

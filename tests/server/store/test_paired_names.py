@@ -1,6 +1,6 @@
 """Names that mean the same in two runs."""
 
-from mindinsight.server.api.paired_names import paired_tags, plain_name
+from mindinsight.server.store.paired_names import paired_tags, plain_name
 
 
 def test_names_of_other_recorders_are_paired_where_that_is_unambiguous() -> None:
