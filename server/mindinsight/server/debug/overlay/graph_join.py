@@ -363,13 +363,13 @@ def _by_call(
     types = {_split(graph.names[node])[0] for node in nodes}
     if len(types) > 1 or any(len(numbered) != len(drawn) for numbered in ran.values()):
         return {}
-    found: dict[OperatorKey, int] = {}
+    by_call: dict[OperatorKey, int] = {}
     for numbered in ran.values():
         pairs = dict(zip((numbered[number] for number in sorted(numbered)), drawn.values(), strict=True))
         if _shapes_contradict(graph, pairs, shapes):
             return {}
-        found |= pairs
-    return found if len(found) == count else {}
+        by_call |= pairs
+    return by_call if len(by_call) == count else {}
 
 
 def key_of(operator: Operator) -> OperatorKey:
