@@ -1016,10 +1016,10 @@ def logarithm_of(folder: Path, output: Array | None, received: Array) -> None:
 
 def chain_of_the_logarithm(client: TestClient) -> Any:
     """Return the chain that the page shows beside the fault, once all tensors are measured."""
-    place: dict[str, str | int] = {"dump": "./dump", "rank": 0, "step": 0}
-    (fault,) = client.get("v2/dump/fault", params=place).json()["faults"]
+    position: dict[str, str | int] = {"dump": "./dump", "rank": 0, "step": 0}
+    (fault,) = client.get("v2/dump/fault", params=position).json()["faults"]
     tensor = fault["tensors"][0]
-    request: dict[str, str | int] = {**place, "operator": tensor["recorded"], "graph": tensor["graph"]}
+    request: dict[str, str | int] = {**position, "operator": tensor["recorded"], "graph": tensor["graph"]}
 
     def answered() -> Any:
         answer = client.get("v2/dump/chain", params=request).json()

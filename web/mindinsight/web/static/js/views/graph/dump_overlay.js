@@ -311,18 +311,17 @@ export class Dumped {
           this.paint();
           if (unasked && (!fault || this.graph.canvas.selected !== null)) return undefined;
           if (!fault) return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
-          const [tensor] = fault.tensors;
           this.change({ rank: fault.rank, step: fault.step }, !unasked);
-          if (unasked) return undefined; // the drawing reveals it, if this graph has its operator
-          return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
+          // unasked, the drawing reveals it, if this graph has its operator
+          return unasked ? undefined : this.toOperator(fault.tensors[0]).catch((error) => this.failed(error));
         },
         fail: (error) => this.failed(error),
       },
     );
   }
 
-  /** Select an operator of the dump in the graph. @param {string} graph @param {string} recorded */
-  async toOperator(graph, recorded) {
+  /** Select an operator of the dump in the graph. @param {{graph: string, recorded: string}} operator */
+  async toOperator({ graph, recorded }) {
     const node = await this.graph.ask("v2/graph/dump/place", { ...position(this.state), graph, recorded });
     if (node.place !== null) await this.graph.goTo(node.place);
     else if (node.outer !== null) await this.graph.outer(node.outer);
@@ -339,7 +338,7 @@ export class Dumped {
     if (operator === null || !this.state.dump) return false;
     url.set({ operator: null, graph: null });
     try {
-      await this.toOperator(graph, operator);
+      await this.toOperator({ graph, recorded: operator });
       return true;
     } catch (error) {
       this.failed(/** @type {Failure} */ (error));

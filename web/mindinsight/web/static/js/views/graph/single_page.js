@@ -3,7 +3,7 @@
 import { segments } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
-import { h, renew, replace } from "../../core/dom.js";
+import { renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { idsOf } from "../../core/run_list.js";
 import { lookAgain, rewritten } from "./staleness.js";
