@@ -221,11 +221,9 @@ export class Dumped {
           dumpLegend(this.app, coloured, paint),
           coloured.found === 0 && compareGraphs(this.app, this.dumps, dump, this.run),
         );
-        this.claims.hidden = !coloured.claims.length;
-        replace(
-          this.claims,
-          coloured.claims.map((claim) => claimElement(this.app, claim)),
-        );
+        const claims = coloured.claims.map((claim) => claimElement(this.app, claim));
+        this.claims.hidden = !claims.length;
+        replace(this.claims, claims);
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
