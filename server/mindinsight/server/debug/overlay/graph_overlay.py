@@ -186,7 +186,9 @@ class Overlay:
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree
         self.listing = listing
-        self.symptoms: Mapping[OperatorKey, Symptom] = {}  # as of the last column of symptoms
+        # Of the last column of symptoms.
+        self.symptoms: Mapping[OperatorKey, Symptom] = {}
+        self.fault: Fault | None = None
         self._columns: dict[str, tuple[int, Doubles]] = {}  # by colour: number of hits, column
 
     @cached_property
@@ -239,7 +241,8 @@ class Overlay:
         results = list(self.listing.results)
         values: Mapping[OperatorKey, float]
         if colour == SYMPTOMS:
-            fault = step_fault(self.listing, results, done)
+            self.fault = fault_of(self.listing, results, done)
+            fault = None if self.fault is None else fault_key(self.fault)
             masks = step_masks(self.listing, results, done)
             self.symptoms = symptoms(results, self._overflowed, self._caught(hits), fault, masks)
             values = self.symptoms

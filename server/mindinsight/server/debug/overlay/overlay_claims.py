@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import OperatorKey, TensorResult, is_non_finite, operator_key
 from mindinsight.server.debug.fault import Fault
-from mindinsight.server.debug.overlay.graph_overlay import Overlay, Symptom, fault_key, fault_of
+from mindinsight.server.debug.overlay.graph_overlay import Overlay, Symptom, fault_key
 from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.graph.model.graph import BACKWARD
@@ -29,8 +29,7 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
     are counted only then.
     """
     results = list(overlay.listing.results)
-    operators, nodes = overlay.listing.operators, overlay.joined.nodes
-    fault = fault_of(overlay.listing, results, done)
+    operators, nodes, fault = overlay.listing.operators, overlay.joined.nodes, overlay.fault
     recorded = parameter_names(overlay.listing.entries)
     before = [name for name in broken_before(tuple(operators.values()), results) if is_weight(name, recorded)]
     afterwards = [
