@@ -30,7 +30,7 @@ export class Explorer {
   constructor(app, root) {
     this.app = app;
     this.root = root;
-    this.tools = h("div", { class: "toolbar" });
+    this.tools = h("div", { class: "row wrap graph-top" });
     /** @type {unknown} */
     this.picture = null;
     /** False while another graph is on its way: clicks are dead. */

@@ -3,7 +3,7 @@
 import { segments } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
-import { renew, replace } from "../../core/dom.js";
+import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { idsOf } from "../../core/run_list.js";
 import { lookAgain, rewritten } from "./staleness.js";
@@ -167,7 +167,7 @@ export class OneGraph {
     const views = VIEWS.filter((view) =>
       view === "dataset" ? this.graphs.dataset : this.graphs.tags.length,
     );
-    return [
+    const graph = [
       this.modes(),
       chooser(this.app, this.runs, state, this.graphs, (changes) => this.change(changes)),
       segments({
@@ -182,11 +182,15 @@ export class OneGraph {
         options: ["svg", "plotly"].map((value) => ({ value, label: t(`graph.draw.${value}`) })),
         onchange: (value) => this.explorer.plot(value === "plotly"),
       }),
-      graphCounts(this.app, this.explorer),
-      drawingTools(this.app, this.root, {
-        drawings: () => [this.downloadable()],
-        reset: () => this.begin(),
-      }),
+    ];
+    const drawing = drawingTools(this.app, this.root, {
+      drawings: () => [this.downloadable()],
+      reset: () => this.begin(),
+    });
+    return [
+      h("div", { class: "toolbar" }, graph),
+      graphCounts(this.app, this.explorer), // outside toolbars, which a saved page leaves out
+      h("div", { class: "toolbar" }, drawing),
     ];
   }
 
