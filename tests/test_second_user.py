@@ -204,7 +204,7 @@ STORES: Final[dict[str, tuple[Callable[[Path], Any], Callable[[Any], Any], Calla
     "reports": (lambda at: Reports(at, BASE), lambda s: s.all(), lambda s: s.add("title")),
     "rules": (
         lambda at: Rules(at, BASE),
-        lambda s: len(s.all()) > 1,  # beside the built-in one
+        lambda s: any(rule.condition == "above" for rule in s.all().values()),  # beside the built-in ones
         lambda s: s.add(Rule("above", "loss", 1.0)),
     ),
     "webhooks": (
