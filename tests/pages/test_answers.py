@@ -200,6 +200,25 @@ def test_a_job_draws_what_it_speaks_of_and_lists_missing_ranks(
     expect(page).to_have_url(re.compile(r"overview\?.*run=.*job.*rank_2"))
 
 
+def test_the_rank_whose_nan_came_first_leads_and_no_rank_is_left_out(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Eight ranks have NaN at the end, and six of them get a colour of their own."""
+    for rank in range(8):
+        loss = 2 + 0.01 * np.random.default_rng(rank).standard_normal(60)
+        loss[49 if rank == 6 else 50 :] = np.nan
+        with SummaryRecord(str(tmp_path / "base" / "job"), rank=rank) as record:
+            for step, value in enumerate(loss):
+                record.add_value("scalar", "loss", float(value))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}job?job=job")
+    expect(page.get_by_text("Rank 6 has it first, at step 49; the others from step 50 on.")).to_be_visible()
+    expect(page.get_by_role("table").get_by_role("row").nth(1)).to_contain_text("rank 6")
+    legend = page.locator(".run-curves:visible .legend")
+    expect(legend).to_contain_text("rank 6")
+    expect(legend).to_contain_text("other ranks")
+
+
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:
     page.goto(f"{url}scalar?m=layers&runs=good-1")
     card = page.locator(".card").filter(has_text="layers.*/norm")

@@ -450,7 +450,10 @@ def ranks_without_a_common_scalar(folder: Path) -> Question:
     return question
 
 
-@situation(makes=["claim.health.non_finite"], never=["claim.health.alike", "claim.health.missing_ranks"])
+@situation(
+    makes=["claim.health.non_finite"],
+    never=["claim.health.alike", "claim.health.missing_ranks", "claim.health.non_finite_first"],
+)
 def rank_with_a_nan(folder: Path) -> Question:
     ranks = {rank: noisy(rank) for rank in range(4)}
     ranks[2][30] = math.nan
@@ -605,7 +608,18 @@ def rank_with_spikes(folder: Path) -> Question:
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
 
 
-@situation(makes=["claim.health.non_finite"], never=["claim.health.alike", *UNDECIDED])
+@situation(makes=["claim.health.non_finite", "claim.health.non_finite_first"], never=["claim.health.alike"])
+def every_rank_is_nan_a_step_after_rank_2(folder: Path) -> Question:
+    """As where the gradients are summed over the ranks."""
+    ranks = {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)}
+    ranks[2][99] = math.nan
+    return job(folder, ranks)
+
+
+@situation(
+    makes=["claim.health.non_finite"],
+    never=["claim.health.alike", "claim.health.non_finite_first", *UNDECIDED],
+)
 def every_rank_is_nan_from_step_100_on(folder: Path) -> Question:
     """That they are alike in it is no health."""
     return job(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})

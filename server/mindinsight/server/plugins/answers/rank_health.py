@@ -192,6 +192,8 @@ def health_claims(
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
             names = few([str(ranks[row].rank) for row in rows], _RANGES)
             claims.append(Claim(_KEYS[kind], "found", {"n": len(rows), "ranks": names}, evidence))
+            if kind == "not_finite":
+                claims += _first_not_finite(ranks, rank_strays)
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
@@ -206,6 +208,21 @@ def health_claims(
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
     return claims + unknown
+
+
+def _first_not_finite(ranks: Sequence[Run], rank_strays: Sequence[RankDivergence]) -> list[Claim]:
+    """Return the claim that NaN or infinity began in one rank, before all others that have it, if so."""
+    first: dict[int, int] = {}
+    for stray in rank_strays:
+        if stray.stray.kind == "not_finite":
+            first[stray.stray.row] = min(stray.stray.step, first.get(stray.stray.row, stray.stray.step))
+    order = sorted(first, key=lambda row: first[row])
+    if len(order) < 2 or first[order[0]] == first[order[1]]:
+        return []
+    run, step, later = ranks[order[0]], first[order[0]], first[order[1]]
+    evidence = ({"run": run.id, "rank": run.rank, "step": step},)
+    facts = {"rank": run.rank, "step": step, "later": later}
+    return [Claim("claim.health.non_finite_first", "found", facts, evidence)]
 
 
 def _two_differ(ranks: Sequence[Run], pair: RankDivergence) -> Claim:

@@ -32,7 +32,7 @@ export const alone = true;
 
 const AGAIN_MS = 2000; // between two looks while the ranks grow
 const CHARTS = 4; // scalars in which ranks differ
-const ODD = 6; // ranks with a curve of their own colour
+const ODD = 6; // ranks with a curve of their own colour: those that differ first
 const SHOWN = 500; // ranks that are listed: those with faults first
 
 /**
@@ -192,7 +192,8 @@ class JobView {
   curvesOf(health, tag) {
     const { theme, t } = this.app;
     const colour = (/** @type {number} */ i) => theme.colour(`--run-${(i % COLOURS) + 1}`);
-    const odd = [...new Set(health.strays.filter((stray) => stray.tag === tag).map(({ row }) => row))];
+    const strays = health.strays.filter((stray) => stray.tag === tag).sort((a, b) => a.step - b.step);
+    const odd = [...new Set(strays.map(({ row }) => row))].slice(0, ODD);
     const groups = groupsByRun(health);
     const within = (/** @type {string} */ run, /** @type {string} */ group) =>
       groups.get(run)?.some((own) => own.tag === tag && own.group === group);
@@ -209,7 +210,7 @@ class JobView {
     return [
       { name, tag, runs: rest, quiet: true, colour: theme.colour("--muted") },
       ...halves.map(({ name: half, runs, i }) => ({ name: half, tag, runs, colour: colour(i) })),
-      ...odd.slice(0, ODD).map((row, i) => ({
+      ...odd.map((row, i) => ({
         name: t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
         tag,
         runs: [health.runs[row]],
@@ -259,7 +260,10 @@ function table(app, health) {
     return t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
   };
   const place = (/** @type {number} */ row) => severity(strays[row]) - Number(slow.has(health.runs[row]));
-  const order = health.runs.map((_, row) => row).sort((a, b) => place(a) - place(b));
+  const from = (/** @type {number} */ row) => Math.min(...strays[row].map(({ step }) => step));
+  const order = health.runs
+    .map((_, row) => row)
+    .sort((a, b) => place(a) - place(b) || from(a) - from(b) || 0);
   const rows = order.slice(0, SHOWN).map((row) => {
     const run = selection.run(health.runs[row]);
     return h(
