@@ -31,7 +31,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
 
 
 def cell(page: Page, name: str) -> Locator:
-    return page.get_by_role("button", name=re.compile(name))
+    return page.locator("tbody").get_by_role("button", name=re.compile(name))
 
 
 def chooser(page: Page) -> Locator:

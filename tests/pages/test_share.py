@@ -95,7 +95,7 @@ def test_pictures_are_in_the_file(page: Any, samples: Any, tmp_path: Path, opene
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(page.get_by_text("31 of 31")).to_be_visible()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
-    assert path.name == "Images.html"
+    assert path.name == "Images_lenet.html"
     saved, _ = opened(path)
     expect(saved.locator("img.picture")).to_have_attribute("src", re.compile("^data:image/png;base64,"))
     assert saved.locator("img.picture").evaluate("picture => picture.naturalWidth") == 160

@@ -1017,7 +1017,7 @@ def logarithm_of(folder: Path, output: Array | None, received: Array) -> None:
 def chain_of_the_logarithm(client: TestClient) -> Any:
     """Return the chain that the page shows beside the fault, once all tensors are measured."""
     position: dict[str, str | int] = {"dump": "./dump", "rank": 0, "step": 0}
-    (fault,) = client.get("v2/dump/fault", params=position).json()["faults"]
+    (fault,) = until(lambda: client.get("v2/dump/fault", params=position).json().get("faults"))
     tensor = fault["tensors"][0]
     request: dict[str, str | int] = {**position, "operator": tensor["recorded"], "graph": tensor["graph"]}
 

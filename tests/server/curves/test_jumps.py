@@ -30,7 +30,8 @@ def test_the_first_jump_has_its_step_value_and_the_range_before() -> None:
         curve(),
         curve()[::-1],  # a loss that rises slowly
         np.r_[np.full(100, 2.0), np.full(100, 9.0)],  # equal values have no known noise
-        np.r_[curve(BEFORE), 40.0][1:],  # 49 values before
+        np.r_[curve(BEFORE), 9.0][1:],  # five times as much, with 49 values before
+        np.r_[curve(9), 40.0],
         np.r_[curve(100), 1.4 * curve(100)],  # a step of 40 %
         np.r_[-curve(100), 0.0],  # up to zero, and not to twice the size
         np.r_[curve(100), 0.01, curve(100)],  # downwards

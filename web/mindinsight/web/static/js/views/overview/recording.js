@@ -42,7 +42,7 @@ function checkpointLine({ t, format, url }, { count, first_step: first, last_ste
     null,
     h(
       "a",
-      { href: url.link("checkpoint", { file }) },
+      { class: "in-text", href: url.link("checkpoint", { file }) },
       steps ? `${text}, ${t("overview.at", { step: steps })}` : text,
     ),
     h("span", { class: "muted" }, " · ", t("overview.checkpoints.how")),
