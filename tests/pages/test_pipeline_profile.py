@@ -51,10 +51,11 @@ def test_the_pipeline_is_that_of_the_chosen_run(
 def test_the_card_of_the_overview_and_the_navigation_lead_to_the_pipeline_of_the_run(
     page: Page, serve: Callable[[Path], Any], base: Path
 ) -> None:
-    page.goto(f"{serve(base)}overview?run=./map")
+    url = serve(base)
+    page.goto(f"{url}overview?run=./map")
     page.get_by_role("region", name="Data pipeline", exact=True).get_by_role("link").click()
     expect(chosen_run(page)).to_have_value("./map")
-    page.goto(f"{serve(base)}scalar?runs=map")
+    page.goto(f"{url}scalar?runs=map")
     page.get_by_role("link", name="Graph", exact=True).click()
     expect(chosen_run(page)).to_have_value("./map")
 
