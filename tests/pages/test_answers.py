@@ -217,6 +217,8 @@ def test_the_rank_whose_nan_came_first_leads_and_no_rank_is_left_out(
     legend = page.locator(".run-curves:visible .legend")
     expect(legend).to_contain_text("rank 6")
     expect(legend).to_contain_text("other ranks")
+    panel = page.locator(".panel.scroll").filter(has=page.get_by_role("table"))
+    expect(panel).to_have_css("background-color", "rgb(255, 255, 255)")  # not that of the page around it
 
 
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:

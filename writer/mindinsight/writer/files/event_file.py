@@ -148,7 +148,7 @@ class RecordSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """Name of a summary file without its seconds (FORMAT.md, names)."""
+    """Parts of a summary file's name other than its time (FORMAT.md, names)."""
 
     directory: Path
     prefix: str

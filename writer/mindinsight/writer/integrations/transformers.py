@@ -144,7 +144,7 @@ class FlightRecorderCallback(TrainerCallback):
         ]
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Begin a step of the recorder."""
+        """Tell the recorder that a training step begins."""
         self._begin(state)
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:

@@ -98,7 +98,7 @@ Key: TypeAlias = Callable[[Group], Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two matched operators and the rule that matched them. One is None if only the other side has it."""
+    """Two matched operators and the rule that matched them, or an operator without a partner and None."""
 
     target: Group | None
     reference: Group | None
