@@ -15,7 +15,7 @@ const SPACE_IN_CHINESE = /(?<=\p{Script=Han}) (?=\p{Script=Han})/gu;
 
 /**
  * Return the translate function: t("runs.left_out", {n: 5}) replaces "{n}", and "{n} run | {n} runs" picks
- * the plural form by n. An unknown key is returned unchanged.
+ * the plural form by n. Lists are joined. An unknown key is returned unchanged.
  * @param {Record<string, string>} texts
  * @param {string} lang
  * @returns {import("./types.js").Translate}
@@ -28,6 +28,7 @@ export function createTranslate(texts, lang) {
     const text = form.replace(/\{(\w+)\}/g, (match, name) => {
       const value = vars[name];
       if (value === undefined || value === null) return match;
+      if (Array.isArray(value)) return value.join(lang === "zh" ? "、" : ", ");
       return typeof value === "number" && Number.isInteger(value) && name === "n"
         ? numbers.format(value)
         : String(value);
