@@ -16,7 +16,7 @@ export function factsPanel(app, panel, run) {
     [t("runs.col.created")]: format.time(run.first_event),
     [t("runs.col.last_event")]: format.time(run.last_event),
     [t("runs.col.duration")]: format.duration(run.last_event - run.first_event),
-    [t("common.step")]: format.number(lastStep(run)),
+    [t("common.step")]: format.step(lastStep(run)),
     [t("runs.col.size")]: format.bytes(run.size),
     ...(run.dumps.length
       ? {
