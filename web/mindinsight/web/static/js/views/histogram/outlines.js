@@ -157,3 +157,17 @@ export function stepFigure(app, histograms) {
     },
   };
 }
+
+/** Return a colour from faint (oldest) to strong (newest). @param {App} app @param {number} share */
+function mix(app, share) {
+  const [from, to] = app.theme.dark()
+    ? [
+        [35, 62, 74],
+        [126, 226, 214],
+      ]
+    : [
+        [198, 224, 224],
+        [0, 92, 110],
+      ];
+  return `rgb(${from.map((channel, i) => Math.round(channel + (to[i] - channel) * share)).join(",")})`;
+}
