@@ -32,7 +32,7 @@ test("a rank without an end is left if its job was finished long after it", () =
   const rank = (id, last_event, finished = true) => ({
     ...{ id, job: "./j", rank: 0, first_event: 0, last_event, finished },
   });
-  const left = (...runs) => withLeft(runs).map((run) => run.left);
+  const left = (...runs) => withLeft(runs).map((entry) => entry.left);
   assert.deepEqual(left(rank("a", 64, false), rank("b", 100)), [true, false]);
   assert.deepEqual(left(rank("a", 91, false), rank("b", 100)), [false, false]); // 9 s of 100 s
   assert.deepEqual(left(rank("a", 64, false), rank("b", 100, false)), [false, false]);

@@ -8,6 +8,7 @@ import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
+import { durationText, startText } from "./recorded_times.js";
 import { bestEnd, durationOf, isTorn, lastStep, startOf, stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -271,27 +272,6 @@ function timeColumns(app) {
       cell: (run) => format.bytes(run.size),
     },
   ];
-}
-
-/** Return when a run started, as text. @param {App} app @param {Run} run */
-export function startText(app, run) {
-  const seconds = startOf(run);
-  return seconds === undefined ? unknown(app, run) : app.format.time(seconds);
-}
-
-/** Return how long a run took, as text. @param {App} app @param {Run} run */
-export function durationText(app, run) {
-  const seconds = durationOf(run);
-  return seconds === undefined ? unknown(app, run) : app.format.duration(seconds);
-}
-
-/** Return the word for an unknown time, with the reason. @param {App} app @param {Run} run */
-function unknown(app, run) {
-  return h(
-    "span",
-    { title: run.clock.map((claim) => claimText(app, claim)).join(" ") },
-    app.t("common.unknown"),
-  );
 }
 
 /** Return the columns of notes, labels, groups and damage. @param {App} app @returns {TableColumn[]} */

@@ -41,8 +41,8 @@ export function bestEnd(tag) {
 
 /**
  * Return a run's state: "finished" or "failed" if the writer closed the files; "unrecorded" without event
- * files; "stopped" if its job left it behind; otherwise "running" up to two minutes after the last event, "quiet" up to an hour, then "stopped".
- * `store/run.py` is the server's version.
+ * files; "stopped" if its job left it behind; otherwise "running" up to two minutes after the last event,
+ * "quiet" up to an hour, then "stopped". `store/run.py` is the server's version.
  * @param {Run} run
  * @param {number} now
  */

@@ -1,6 +1,6 @@
 // Facts of a run: configuration, results, times and paths.
 
-import { durationText, startText } from "../../components/runs/columns.js";
+import { durationText, startText } from "../../components/runs/recorded_times.js";
 import { lastStep } from "../../components/runs/values.js";
 import { h, replace } from "../../core/dom.js";
 
