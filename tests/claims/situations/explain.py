@@ -986,6 +986,38 @@ def _with_checkpoints(folder: Path, norms: Sequence[float]) -> Question:
     return ask(folder, "run")
 
 
+_KNOWN = [f"claim.checkpoint.{name}" for name in ("some_non_finite", "none_non_finite", "unsearched")]
+
+
+def _facts(folder: Path, last: float, timeline: bool = True) -> Question:
+    """Ask for the facts of a run with three checkpoints, after their timeline was computed."""
+    _with_checkpoints(folder, [1.0, 1.0, last])
+
+    def request(client: TestClient) -> Any:
+        files = [f"./run/net-{number}.npz" for number in range(1, 4)]
+        query, deadline = {"file": files}, time.monotonic() + 60
+        while timeline and not client.get("/v2/dump/checkpoint/timeline", params=query).json()["done"]:
+            assert time.monotonic() < deadline
+        return client.get("/v2/runs/facts", params={"run": "./run"}).json()
+
+    return Question(base=folder, request=request)
+
+
+@situation(makes=["claim.checkpoint.some_non_finite"], never=_KNOWN[1:])
+def a_searched_checkpoint_with_nan(folder: Path) -> Question:
+    return _facts(folder, np.nan)
+
+
+@situation(makes=["claim.checkpoint.none_non_finite"], never=[_KNOWN[0], _KNOWN[2]])
+def searched_checkpoints_that_are_finite(folder: Path) -> Question:
+    return _facts(folder, 2.0)
+
+
+@situation(makes=["claim.checkpoint.unsearched"], never=_KNOWN[:2])
+def a_checkpoint_with_nan_that_nobody_searched(folder: Path) -> Question:
+    return _facts(folder, np.nan, timeline=False)
+
+
 _CHECKPOINT = [
     f"claim.explain.checkpoint{name}"
     for name in ("_non_finite", "_grown", "_frozen", "_unreadable", "s_left")
