@@ -1,5 +1,6 @@
 """Situations of the explanation of one run: planted faults and jumps, and healthy runs beside them."""
 
+import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -114,6 +115,33 @@ def claims_of(folder: Path, run: str, later: float = 0.0, path_of: Any = None) -
 def healthy_run(folder: Path) -> Question:
     record(folder / "run", {"loss": falling(), "accuracy": (1 - np.exp(-STEPS / 40)).tolist()})
     return ask(folder, "run")
+
+
+def _watched(folder: Path, reported: int = 0, later: float = 0.0) -> Question:
+    """A healthy run with the mark of a flight recorder, written `later` seconds after the run began."""
+    record(folder / "run", {"loss": falling()})
+    facts = {"version": 1, "steps": 200, "reported": reported, "written": time.time() + later}
+    (folder / "run" / "flight_recorder_0.json").write_text(json.dumps(facts))
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.nothing", "claim.part.explain.watched", "claim.explain.unrecorded"],
+    never=FAULTY,
+    exit_code=0,
+)
+def run_that_a_flight_recorder_watched(folder: Path) -> Question:
+    return _watched(folder)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.part.explain.watched", *FAULTY], exit_code=0)
+def run_with_the_mark_of_an_earlier_training(folder: Path) -> Question:
+    return _watched(folder, later=-3600)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.part.explain.watched", *FAULTY], exit_code=0)
+def run_whose_flight_recorder_reported_what_was_removed(folder: Path) -> Question:
+    return _watched(folder, reported=1)
 
 
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
