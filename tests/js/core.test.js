@@ -143,6 +143,12 @@ test("Chinese has no space between its own characters, but beside Latin letters"
   assert.equal(t("by", { key: "optimizer" }), "按 optimizer 着色");
 });
 
+test("lists are joined as the language writes them", () => {
+  const texts = { a: "in {tags}" };
+  assert.equal(createTranslate(texts, "en")("a", { tags: ["x", "y"] }), "in x, y");
+  assert.equal(createTranslate(texts, "zh")("a", { tags: ["x", "y"] }), "in x、y");
+});
+
 test("columns come back as typed arrays", () => {
   const bdata = Buffer.from(new Float64Array([1.5, NaN]).buffer).toString("base64");
   const array = column({ dtype: "f8", bdata });

@@ -395,7 +395,7 @@ def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
     context = browser.new_context(offline=True)
     saved = context.new_page()
     saved.goto(report.as_uri())
-    expect(saved.get_by_text("broken/dump, Rank 0, Step 1 ↔ healthy/dump, Rank 0, Step 1")).to_be_visible()
+    expect(saved.get_by_text("broken/dump, rank 0, step 1 ↔ healthy/dump, rank 0, step 1")).to_be_visible()
     expect(saved.get_by_text("NaN or Inf that the reference does not have").first).to_be_visible()
     context.close()
 

@@ -28,6 +28,7 @@ STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
+    *("only_rises", "below_zero"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -232,6 +233,45 @@ def loss_that_rises_on_and_undoes_a_third_of_its_fall(folder: Path) -> Question:
 def loss_that_grows_slowly(folder: Path) -> Question:
     record(folder / "run", {"loss": (2 * 1.03**STEPS).tolist(), "loss_scale": [1.0] * len(STEPS)})
     return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.only_rises", "claim.explain.found"],
+    never=["claim.explain.rises", "claim.explain.below_zero", "claim.explain.nothing"],
+    exit_code=1,
+)
+def losses_that_rise_from_begin_to_end(folder: Path) -> Question:
+    below = STEPS / 30 - 5 + noise(1, 0.05)
+    return _searched(folder, {"loss": 1 + 0.9 * STEPS / 200, "b/loss": below})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.only_rises"], exit_code=0)
+def losses_that_rise_by_a_hundredth_or_within_noise(folder: Path) -> Question:
+    scalars = {"loss": 10 + STEPS / 2000, "b/loss": 2 + STEPS / 2000 + noise(1, 0.3)}
+    return _searched(folder, {**scalars, "elbo": STEPS / 30 - 5})
+
+
+def _through_a_valley(folder: Path, end: float) -> Question:
+    return _searched(folder, {"loss": np.interp(STEPS, [0, 100, 199], [0, -5, end]) + noise(1, 0.05)})
+
+
+@situation(makes=["claim.explain.below_zero"], never=["claim.explain.only_rises"], exit_code=1)
+def loss_that_falls_below_zero_and_comes_back(folder: Path) -> Question:
+    return _through_a_valley(folder, -0.5)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.below_zero"], exit_code=0)
+def loss_that_falls_below_zero_and_undoes_a_third_of_that(folder: Path) -> Question:
+    return _through_a_valley(folder, -3.5)
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def numbers_whose_names_hold_loss_norm_or_accuracy(folder: Path) -> Question:
+    """Errors that fall, counts that grow, and thresholds that are set, each without a fault."""
+    fall, grow = 0.9 * np.exp(-STEPS / 30), 2.0 + STEPS**2
+    scalars = dict.fromkeys(("top1_err", "accuracy_error", "1-acc", "accuracy_threshold"), fall)
+    counted = ("loss/num_samples", "episode/losses", "normalized_score", "grad_norm_clip_value")
+    return _searched(folder, {"loss": falling(), **scalars, **dict.fromkeys(counted, grow)})
 
 
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)

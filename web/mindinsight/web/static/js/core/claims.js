@@ -57,15 +57,13 @@ export function claimElement(app, claim, attrs = {}) {
 }
 
 /**
- * Return a value of a claim as text. Lists are joined; nested claims are translated.
+ * Return a value of a claim as text, or a list of texts. Nested claims are translated.
  * @param {Words} app
  * @param {unknown} value
- * @returns {string}
+ * @returns {unknown}
  */
 function words(app, value) {
-  if (Array.isArray(value)) {
-    return value.map((entry) => words(app, entry)).join(app.boot.lang === "zh" ? "、" : ", ");
-  }
+  if (Array.isArray(value)) return value.map((entry) => words(app, entry));
   if (typeof value === "number") return app.format.number(value);
   if (value && typeof value === "object") return claimText(app, /** @type {Claim} */ (value));
   return String(value);

@@ -28,8 +28,8 @@ export function isCount(name, value) {
 
 /**
  * Return the translate function: t("runs.left_out", {n: 5}) replaces "{n}", and "{n} run | {n} runs" picks
- * the plural form by n. The counts of a text with {n} have separators of thousands. An unknown key is
- * returned unchanged.
+ * the plural form by n. Lists are joined. The counts of a text with {n} have separators of thousands. An
+ * unknown key is returned unchanged.
  * @param {Record<string, string>} texts
  * @param {string} lang
  * @returns {import("./types.js").Translate}
@@ -42,6 +42,7 @@ export function createTranslate(texts, lang) {
     const text = form.replace(/\{(\w+)\}/g, (match, name) => {
       const value = vars[name];
       if (value === undefined || value === null) return match;
+      if (Array.isArray(value)) return value.join(lang === "zh" ? "、" : ", ");
       const grouped = isCount(name, value) && form.includes("{n}");
       return grouped ? numbers.format(/** @type {number} */ (value)) : String(value);
     });

@@ -8,7 +8,7 @@ import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
-import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
+import { bestEnd, isTorn, lastStep, stateOf, stateOrder } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -209,7 +209,7 @@ function stateColumns(app) {
     {
       key: "state",
       label: app.t("runs.col.state"),
-      value: (run) => run.last_event,
+      value: (run) => stateOrder(run, app.selection.list().now),
       cell: (run, { now }) => stateMark(app, run, now),
     },
   ];
