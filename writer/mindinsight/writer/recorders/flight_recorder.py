@@ -233,7 +233,7 @@ class FlightRecorder:
         self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
         self._suspected = 0  # steps to watch because of them
-        self._zeros = 0  # gradients of zeros only in the last exact step
+        self._zeros = self._measured = self._reported = 0  # zero gradients; measured steps; reports
         self._exact = True  # all elements are read in this step
         self._host_random = False  # a step has used the generator of Python or NumPy
         self._before: Any = None
@@ -243,7 +243,6 @@ class FlightRecorder:
         for network in self._models.values():
             vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
         self._retired = self._running = False
-        self._measured = self._reported = 0  # steps with a loss or a norm; faults and warnings
         self._hook = optimizer.register_step_pre_hook(self._refuse_inside) if optimizer is not None else None
 
     def __enter__(self) -> FlightRecorder:
