@@ -77,6 +77,15 @@ def test_a_dump_of_another_network_is_not_called_healthy(graph: Callable[..., An
     expect(notes(page)).to_contain_text("No name of the dump's modules is in this graph")
 
 
+def test_a_fault_outside_the_graph_leads_to_its_operator_in_the_dump(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&dump=./job/dump&rank=0&step=1")
+    claim = page.locator("[data-claim='claim.graph.fault_outside']")
+    expect(claim).to_contain_text("The first fault of this step is outside this graph.")
+    page.get_by_role("link", name="Open on the dump page").click()
+    expect(page.get_by_role("complementary", name="Operator")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"dump\?.*dump=\./job/dump.*operator="))
+
+
 def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     graph: Callable[..., Any],
 ) -> None:

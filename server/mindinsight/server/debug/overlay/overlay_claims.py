@@ -49,7 +49,7 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
 def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
     """Yield the claim about the first fault of a step if its operator is not among the nodes of a graph."""
     if fault is not None and (key := fault_key(fault)) not in nodes:
-        about = {"graph": key[0], "operator": fault.origin.operator}
+        about = {"graph": key[0], "operator": fault.origin.operator, "recorded": key[1]}
         yield Claim("claim.graph.fault_outside", "found", {"fault": fault.claim}, (about,))
 
 
