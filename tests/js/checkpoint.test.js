@@ -36,6 +36,7 @@ const STATE = {
   second: "",
   q: "",
   unchanged: false,
+  only: "",
   lost: false,
   sort: "",
   descending: false,
@@ -138,6 +139,19 @@ test("a comparison puts first what is not finite, on one side before both, then 
     shownRows(compared, { ...STATE, mode: "compare", lost }).map(({ name }) => name);
   assert.deepEqual(names(false), ["back", "both", "other shape", "far", "near", "equal"]);
   assert.deepEqual(names(true), ["back", "both"]);
+});
+
+test("a comparison shows one state alone, which no other mode knows", () => {
+  const rows = [{ state: "shape" }, { state: "first" }, { state: "changed" }].map((entry) => ({
+    ...entry,
+    name: entry.state,
+  }));
+  const names = (/** @type {any} */ mode, /** @type {string} */ only) =>
+    shownRows(rows, { ...STATE, mode, only }).map(({ name }) => name);
+  assert.deepEqual(names("compare", "shape"), ["shape"]);
+  assert.deepEqual(names("compare", "second"), []);
+  assert.equal(names("compare", "").length, 3);
+  assert.equal(names("timeline", "shape").length, 3);
 });
 
 test("CSV quotes and runs no formula", () => {

@@ -150,7 +150,7 @@ class JobView {
         health.claims.map((claim) => claimElement(app, claim)),
       ),
       h("div", { class: "job-strip" }, healthStrip(app, health, job)),
-      h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags.join(", ") })),
+      h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags })),
       this.charts,
       h(
         "div",

@@ -8,7 +8,7 @@ import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
-import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
+import { bestEnd, isTorn, lastStep, stateOf, stateOrder } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -209,7 +209,7 @@ function stateColumns(app) {
     {
       key: "state",
       label: app.t("runs.col.state"),
-      value: (run) => run.last_event,
+      value: (run) => stateOrder(run, app.selection.list().now),
       cell: (run, { now }) => stateMark(app, run, now),
     },
   ];
@@ -309,7 +309,7 @@ export function stateWords({ t }) {
 
 /**
  * Create the marks of a run's state: its word or the progress of reading, and badges, or null, for a loss
- * that ends in NaN or infinity and for an incomplete record.
+ * that ends in NaN or infinity, for a dump of a flight recorder and for an incomplete record.
  * @param {App} app
  * @param {Run} run
  * @param {number} now
@@ -322,10 +322,13 @@ export function stateMark(app, run, now) {
     state === "reading"
       ? `${Math.floor((100 * run.read) / run.total)} %`
       : app.t(`runs.state.${state}`, { n: minutes });
-  const broken = run.divergence.map((claim) => claimText(app, claim)).join(" ");
+  const texts = (/** @type {Run["recorder"]} */ claims) =>
+    claims.map((claim) => claimText(app, claim)).join(" ");
+  const [broken, dumped] = [texts(run.divergence), texts(run.recorder)];
   return [
     h("span", { class: `state ${state}`, title: why }, text),
     broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, app.t("runs.non_finite")) : null,
+    dumped ? h("span", { class: "badge bad", title: dumped }, app.t("runs.recorder")) : null,
     isTorn(run, now)
       ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
       : null,

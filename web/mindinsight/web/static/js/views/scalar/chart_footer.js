@@ -163,7 +163,7 @@ function clippedButtons({ app, options, change }, lines, key) {
     .filter((side) => clipped[side].length)
     .map((side) => {
       const names = clipped[side].map(({ label }) => label);
-      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
+      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])];
       const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: few });
       const show = () => ends && change({ tall: new Map(tall).set(key, ends) });
       const title = app.t("scalar.clipped.show");
@@ -206,7 +206,7 @@ function notFiniteButton(page, lines) {
   const counts = nonFinite(lines.flatMap((line) => line.curve.non_finite));
   if (!counts) return null;
   const text = app.t("scalar.non_finite", {
-    kinds: counts.kinds.join(", "),
+    kinds: counts.kinds,
     n: counts.total,
     step: number(counts.first, 12),
   });
