@@ -23,6 +23,7 @@ from mindinsight.server.curves.curve_statistics import divergence_claims, diverg
 from mindinsight.server.errors import Gone
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.forks import PARENT
+from mindinsight.server.store.recording_gaps import clock_claims
 from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, has_events, last_step, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
@@ -174,6 +175,7 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": exact_as_text(hyper_of(run.lineage)),
         "metrics": exact_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
+        "clock": [claim.as_json() for claim in clock_claims(run)],
         "divergence": [claim.as_json() for claim in run_divergence(run)],
         "recorder": [claim.as_json() for claim in recorder_claims(run)],
         **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},

@@ -87,6 +87,7 @@
  * @property {boolean} lineage
  * @property {boolean} pipeline whether the graph of a data pipeline was recorded
  * @property {string[]} dumps
+ * @property {import("./claims.js").Claim[]} clock that recorded times go back, or []
  * @property {import("./claims.js").Claim[]} divergence that a loss is non-finite to its end, or []
  * @property {import("./claims.js").Claim[]} recorder that a flight recorder has dumped steps, or []
  * @property {boolean} hidden

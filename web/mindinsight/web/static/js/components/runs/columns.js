@@ -8,7 +8,7 @@ import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
-import { bestEnd, isTorn, lastStep, stateOf, stateOrder } from "./values.js";
+import { bestEnd, durationOf, isTorn, lastStep, startOf, stateOf, stateOrder } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -236,7 +236,8 @@ function contentColumns(app) {
 }
 
 /** Return the columns of times, duration and size. @param {App} app @returns {TableColumn[]} */
-function timeColumns({ t, format }) {
+function timeColumns(app) {
+  const { t, format } = app;
   return [
     {
       key: "updated",
@@ -252,15 +253,15 @@ function timeColumns({ t, format }) {
     {
       key: "created",
       label: t("runs.col.created"),
-      value: (run) => run.first_event,
-      cell: (run) => format.time(run.first_event),
+      value: startOf,
+      cell: (run) => startText(app, run),
     },
     {
       key: "duration",
       label: t("runs.col.duration"),
       number: true,
-      value: (run) => run.last_event - run.first_event,
-      cell: (run) => format.duration(run.last_event - run.first_event),
+      value: durationOf,
+      cell: (run) => durationText(app, run),
     },
     {
       key: "size",
@@ -270,6 +271,27 @@ function timeColumns({ t, format }) {
       cell: (run) => format.bytes(run.size),
     },
   ];
+}
+
+/** Return when a run started, as text. @param {App} app @param {Run} run */
+export function startText(app, run) {
+  const seconds = startOf(run);
+  return seconds === undefined ? unknown(app, run) : app.format.time(seconds);
+}
+
+/** Return how long a run took, as text. @param {App} app @param {Run} run */
+export function durationText(app, run) {
+  const seconds = durationOf(run);
+  return seconds === undefined ? unknown(app, run) : app.format.duration(seconds);
+}
+
+/** Return the word for an unknown time, with the reason. @param {App} app @param {Run} run */
+function unknown(app, run) {
+  return h(
+    "span",
+    { title: run.clock.map((claim) => claimText(app, claim)).join(" ") },
+    app.t("common.unknown"),
+  );
 }
 
 /** Return the columns of notes, labels, groups and damage. @param {App} app @returns {TableColumn[]} */

@@ -75,6 +75,16 @@ export function lastStep(run) {
   return run.step >= 0 || "scalar" in run.kinds ? run.step : undefined;
 }
 
+/** Return when a run started in Unix seconds; undefined if its clock went back. @param {Run} run */
+export function startOf(run) {
+  return run.clock.length ? undefined : run.first_event;
+}
+
+/** Return how many seconds a run took; undefined if its clock went back. @param {Run} run */
+export function durationOf(run) {
+  return run.clock.length ? undefined : run.last_event - run.first_event;
+}
+
 const MEANT = 5; // tags that a short name may mean
 
 /**
