@@ -288,3 +288,9 @@ def test_narrow_screens_do_not_scroll_sideways(graph: Callable[..., Any], page: 
     graph()
     expect(page.locator("g.ill.fault").first).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    cut = (
+        "nodes => nodes.filter(node => node.getBoundingClientRect().right > 390).map(node => node.outerHTML)"
+    )
+    controls = page.locator(".graph-top :is(button, select, label), .graph-dump > *, .graph-told > *")
+    assert controls.count() > 10
+    assert controls.evaluate_all(cut) == []
