@@ -87,7 +87,7 @@ def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     expect(notes(page)).to_contain_text("First fault")  # at whose step it opens
     tools(page).get_by_role("spinbutton", name="Step").fill("0")
     tools(page).get_by_role("spinbutton", name="Step").press("Enter")
-    expect(notes(page)).to_contain_text("The dumped tensors have no NaN, no infinity")
+    expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
     tools(page).get_by_role("spinbutton", name="Step").fill("1")
     tools(page).get_by_role("spinbutton", name="Step").press("Enter")
     expect(notes(page)).to_contain_text("1 operator puts out only zeros")
@@ -134,7 +134,7 @@ def test_a_dump_without_a_fault_opens_at_its_first_symptom(
     stack(tmp_path, "run", dead)
     page.goto(f"{serve(tmp_path)}graph?run=./run&dump=./run/dump")
     if dead is None:
-        expect(notes(page)).to_contain_text("The dumped tensors have no NaN, no infinity")
+        expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
         expect(page.locator(".graph-drawing .box.selected")).to_have_count(0)
         return
     symptom = page.locator(".graph-drawing .box.selected")
@@ -172,7 +172,7 @@ def test_a_weight_that_was_broken_before_the_step_is_named_and_marked(
         headings = page.locator(".graph-dump-facts h4 > span")
         expect(headings).to_have_text(["t-op0", "addmm-op0"])
     else:
-        expect(notes(page)).to_contain_text("The dumped tensors have no NaN, no infinity")
+        expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
         expect(cause).to_have_count(0)
         expect(page.locator(".chip.broken")).to_have_count(0)
 
