@@ -432,7 +432,7 @@ def health_of_ranks_that_record_other_steps(folder: Path) -> Question:
 # Divergence of a run
 
 
-DIVERGED = ["claim.run.diverged", "claim.run.broken_end"]
+DIVERGED = ["claim.run.diverged", "claim.run.broken_end", "claim.run.never_finite"]
 
 
 def ended(folder: Path, **curves: Sequence[float]) -> Question:
@@ -466,7 +466,7 @@ def a_metric_that_is_nan_while_the_loss_is_finite(folder: Path) -> Question:
     return ended(folder, loss=[2, 1, 1, 1, 1], auc=[0.5, math.nan, math.nan, math.nan, math.nan])
 
 
-@situation(never=DIVERGED)
+@situation(makes=["claim.run.never_finite"], never=but(DIVERGED, "never_finite"))
 def a_loss_that_was_never_finite(folder: Path) -> Question:
     """Perhaps it is undefined for this training."""
     return ended(folder, loss=[math.nan] * 5)
@@ -483,6 +483,16 @@ def a_run_with_a_dump_of_another_name(folder: Path) -> Question:
     run = unpack("dead_relu", folder)
     (run / "flight_dump").rename(run / "my_flight_dump")
     return Question(base=folder, request="/v2/runs")
+
+
+@situation(never=DIVERGED)
+def a_loss_that_was_never_finite_beside_one_that_falls(folder: Path) -> Question:
+    return ended(folder, aux_loss=[math.nan] * 5, loss=[2, 1, 1, 1, 1])
+
+
+@situation(never=DIVERGED)
+def a_metric_that_was_never_finite(folder: Path) -> Question:
+    return ended(folder, auc=[math.nan] * 5)
 
 
 # Alerts

@@ -186,18 +186,19 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
 
 
 def run_divergence(run: Run) -> list[Claim]:
-    """Return the claim that a loss of a run is non-finite to its end, or an empty list.
+    """Return the claim that a loss of a run is non-finite to its end, or throughout, or an empty list.
 
     Empty until all files have been read, and if a file was removed or shortened.
     """
     if run.read < run.total:
         return []
     try:
-        every = ((tag, run.scalars[tag]) for tag in divergence_tags(run.scalars))
-        lines = {tag: series.line() for tag, series in every if not isfinite(series.last_value)}
+        every = {tag: run.scalars[tag] for tag in divergence_tags(run.scalars)}
+        lines = {tag: series.line() for tag, series in every.items() if not isfinite(series.last_value)}
     except Gone:
         return []
-    return divergence_claims({tag: (line.steps, line.values) for tag, line in lines.items()})
+    curves = {tag: (line.steps, line.values) for tag, line in lines.items()}
+    return divergence_claims(curves, len(every) - len(lines))
 
 
 def recorder_claims(run: Run) -> list[Claim]:

@@ -171,7 +171,7 @@ def _content(
     return {
         "language": language,
         "name": run.name,
-        "facts": _facts(run, now, t),
+        "facts": _facts(run, now, t, source.ranks),
         "settings": [
             *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
             *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
@@ -192,9 +192,9 @@ def _content(
     }
 
 
-def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
+def _facts(run: Run, now: float, t: Texts, ranks: Sequence[Run]) -> list[tuple[str, str]]:
     step = last_step(run)
-    state = t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60))
+    state = t(f"runs.state.{state_of(run, now, ranks)}", n=int((now - run.last_event) // 60))
     return [
         (t("overview.id"), run.id),
         (t("overview.state"), f"{state}: {run.failure}" if run.failure else state),

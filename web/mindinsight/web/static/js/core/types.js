@@ -77,6 +77,7 @@
  * @property {number} last_event Unix seconds
  * @property {boolean} events whether it has event files, and not only dumps, graphs or profiles
  * @property {boolean} finished the writer closed its files
+ * @property {boolean} [left] whether it is a rank without an end, and its job was finished long after it
  * @property {string} failure the exception that ended the training, or ""
  * @property {number|null} torn_since Unix seconds from which on an unfinished record is one for good
  * @property {number} size bytes

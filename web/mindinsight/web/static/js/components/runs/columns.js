@@ -329,30 +329,53 @@ export function stateWords({ t }) {
   return { ...Object.fromEntries(names), quiet: t("runs.state.quiet.word") };
 }
 
+/** @type {("reading" | ReturnType<typeof stateOf>)[]} */
+const WORST_FIRST = ["reading", "failed", "stopped", "quiet", "running", "unrecorded", "finished"];
+
+/** Create the marks of a run's state. @param {App} app @param {Run} run @param {number} now */
+export function stateMark(app, run, now) {
+  return stateMarks(app, [run], now);
+}
+
 /**
- * Create the marks of a run's state: its word or the progress of reading, and badges, or null, for a loss
- * that ends in NaN or infinity, for a dump of a flight recorder and for an incomplete record.
+ * Create the marks of the state of a run, or the worst state of the ranks of a job: its word and number of
+ * ranks or the progress of reading, and badges, or null, for a loss that ends in NaN or infinity, for a dump
+ * of a flight recorder and for an incomplete record.
  * @param {App} app
- * @param {Run} run
+ * @param {Run[]} runs
  * @param {number} now
  */
-export function stateMark(app, run, now) {
-  const state = run.read < run.total ? "reading" : stateOf(run, now);
-  const minutes = Math.floor((now - run.last_event) / 60);
-  const why = app.t(`runs.state.${state}.why`, { error: run.failure });
-  const text =
-    state === "reading"
-      ? `${Math.floor((100 * run.read) / run.total)} %`
-      : app.t(`runs.state.${state}`, { n: minutes });
-  const texts = (/** @type {Run["recorder"]} */ claims) =>
-    claims.map((claim) => claimText(app, claim)).join(" ");
-  const [broken, dumped] = [texts(run.divergence), texts(run.recorder)];
+export function stateMarks(app, runs, now) {
+  const { t } = app;
+  const states = runs.map((run) => (run.read < run.total ? "reading" : stateOf(run, now)));
+  const state = WORST_FIRST.find((name) => states.includes(name)) ?? "finished";
+  const those = runs.filter((_, row) => states[row] === state);
+  const minutes = Math.floor((now - Math.max(...those.map((run) => run.last_event))) / 60);
+  const word = t(`runs.state.${state}`, { n: minutes });
+  const some = { n: those.length, count: runs.length, state: word };
+  const text = those.length < runs.length ? t("runs.state.some", some) : word;
+  const total = (/** @type {"read" | "total"} */ what) => runs.reduce((sum, run) => sum + run[what], 0);
+  /** The claims of up to three runs, a line each. @param {"divergence" | "recorder"} kind */
+  const texts = (kind) =>
+    runs
+      .filter((run) => run[kind].length)
+      .slice(0, 3)
+      .map((run) => {
+        const claims = run[kind].map((claim) => claimText(app, claim)).join(" ");
+        return runs.length > 1 ? `${t("runs.rank", { rank: run.rank ?? run.name })}: ${claims}` : claims;
+      })
+      .join("\n");
+  const [broken, dumped] = [texts("divergence"), texts("recorder")];
   return [
-    h("span", { class: `state ${state}`, title: why }, text),
-    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, app.t("runs.non_finite")) : null,
-    dumped ? h("span", { class: "badge bad", title: dumped }, app.t("runs.recorder")) : null,
-    isTorn(run, now)
-      ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
+    h(
+      "span",
+      { class: `state ${state}`, title: t(`runs.state.${state}.why`, { error: those[0].failure }) },
+      state === "reading" ? `${Math.floor((100 * total("read")) / total("total"))} %` : text,
+    ),
+    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, t("runs.non_finite")) : null,
+    dumped ? h("span", { class: "badge bad", title: dumped }, t("runs.recorder")) : null,
+    runs.some((run) => isTorn(run, now))
+      ? h("span", { class: "badge warn", title: t("damage.torn.why") }, t("damage.torn"))
       : null,
   ];
 }

@@ -41,7 +41,7 @@ export function bestEnd(tag) {
 
 /**
  * Return a run's state: "finished" or "failed" if the writer closed the files; "unrecorded" without event
- * files; otherwise "running" up to two minutes after the last event, "quiet" up to an hour, then "stopped".
+ * files; "stopped" if its job left it behind; otherwise "running" up to two minutes after the last event, "quiet" up to an hour, then "stopped".
  * `store/run.py` is the server's version.
  * @param {Run} run
  * @param {number} now
@@ -49,6 +49,7 @@ export function bestEnd(tag) {
 export function stateOf(run, now) {
   if (run.finished) return run.failure ? "failed" : "finished";
   if (!run.events) return "unrecorded";
+  if (run.left) return "stopped";
   const age = now - run.last_event;
   return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
 }
