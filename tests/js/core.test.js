@@ -39,6 +39,11 @@ test("numbers are short and say when they are none", () => {
     [undefined, "–"],
   ];
   for (const [value, text] of cases) assert.equal(format.number(value), text);
+  assert.deepEqual([12, 9007199254740100, -12_345_678].map(format.step), [
+    "12",
+    "9007199254740100",
+    "−12345678",
+  ]);
 });
 
 test("numbers have the digits and the notation that somebody chose", () => {

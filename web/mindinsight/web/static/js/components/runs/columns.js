@@ -224,7 +224,7 @@ function contentColumns(app) {
       label: t("common.step"),
       number: true,
       value: lastStep,
-      cell: (run) => (lastStep(run) === undefined ? "" : format.number(lastStep(run))),
+      cell: (run) => (lastStep(run) === undefined ? "" : format.step(lastStep(run))),
     },
     {
       key: "kinds",

@@ -167,7 +167,7 @@ function stepFacts(app, histogram) {
     "span",
     { class: "row" },
     runLabel(app, histogram.run),
-    app.t("histogram.at", { step: app.format.number(histogram.step) }),
+    app.t("histogram.at", { step: app.format.step(histogram.step) }),
     nonFiniteBadge(app, histogram),
   );
 }
