@@ -21,6 +21,7 @@ from mindinsight.server.workspace.alert_rules import Rule
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
+from tests.flight import unpack
 from tests.writer.tensorboard_messages import CLASSES
 
 RANK = [
@@ -469,6 +470,19 @@ def a_metric_that_is_nan_while_the_loss_is_finite(folder: Path) -> Question:
 def a_loss_that_was_never_finite(folder: Path) -> Question:
     """Perhaps it is undefined for this training."""
     return ended(folder, loss=[math.nan] * 5)
+
+
+@situation(makes=["claim.run.recorder"], never=["claim.run.diverged"])
+def a_run_with_the_dump_of_a_flight_recorder(folder: Path) -> Question:
+    unpack("dead_relu", folder)
+    return Question(base=folder, request="/v2/runs")
+
+
+@situation(never=["claim.run.recorder"])
+def a_run_with_a_dump_of_another_name(folder: Path) -> Question:
+    run = unpack("dead_relu", folder)
+    (run / "flight_dump").rename(run / "my_flight_dump")
+    return Question(base=folder, request="/v2/runs")
 
 
 @situation(never=DIVERGED)

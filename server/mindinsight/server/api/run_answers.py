@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
@@ -176,6 +177,7 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
         "dumps": list(run.dumps),
         "clock": [claim.as_json() for claim in clock_claims(run)],
         "divergence": [claim.as_json() for claim in run_divergence(run)],
+        "recorder": [claim.as_json() for claim in recorder_claims(run)],
         **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},
         "name": note.name or run.name,
         "directory": run.name,
@@ -199,6 +201,18 @@ def run_divergence(run: Run) -> list[Claim]:
     return divergence_claims(curves, len(every) - len(lines))
 
 
+def recorder_claims(run: Run) -> list[Claim]:
+    """Return the claim that a flight recorder has dumped steps, by the names of its folders, or an empty
+    list."""
+    dumps = [dump for dump in run.dumps if _FLIGHT_DUMP.search(dump)]
+    if not dumps:
+        return []
+    facts = {"n": len(dumps), "dumps": few([dump.removeprefix("./") for dump in dumps], _NAMED)}
+    return [Claim("claim.run.recorder", "found", facts, tuple({"dump": dump} for dump in dumps))]
+
+
+_FLIGHT_DUMP: Final = re.compile(r"(?:^|/)flight_dump(?:_\d+)?$")
+_NAMED: Final = 3
 MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 
 

@@ -42,6 +42,8 @@ from mindinsight.server.graph.comparison.module_order import (
 )
 from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.comparison.parameter_edits import (
+    borrowed_claims,
+    find_borrowed,
     naming_claims,
     parameter_claims,
     shared_claims,
@@ -189,20 +191,23 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     )
     details = _details(comparison, forward, hidden)
     reorderings = list(find_reorderings(comparison))
+    borrowed = find_borrowed(comparison)
+    moved = moved_operators(comparison, reorderings).union(*(some.operators for some in borrowed))
     named = [
         *lora_claims(adapters),
         *module_claims(comparison, modules),
         *_replaced(comparison, hidden),
         *reordering_claims(comparison, reorderings),
-        *_rewired(comparison, forward[LEFT], hidden | moved_operators(comparison, reorderings)),
-        *shared_claims(comparison, forward),
+        *borrowed_claims(comparison, borrowed),
+        *_rewired(comparison, forward[LEFT], hidden | moved),
+        *shared_claims(comparison, forward, borrowed),
         *layer_claims(comparison),
         *_backward(comparison),
         *_returned(comparison),
         *_retyped(comparison),
         *_roles(comparison),
         *details.claims,
-        *parameter_claims(comparison, forward, adapters),
+        *parameter_claims(comparison, forward, adapters, borrowed),
     ]
     yield from named
     yield from naming_claims(comparison)

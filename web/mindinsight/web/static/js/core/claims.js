@@ -2,6 +2,7 @@
 // decides itself come from functions that `tests/claims` calls by name.
 
 import { h } from "./dom.js";
+import { isCount } from "./i18n.js";
 
 /**
  * @typedef {Object} Claim
@@ -38,7 +39,7 @@ export function madeClaim(key, verdict, values = {}) {
 export function claimText(app, claim) {
   const values = Object.entries(claim.values).map(([name, value]) => [
     name,
-    name === "n" ? value : words(app, value),
+    name === "n" || isCount(name, value) ? value : words(app, value),
   ]);
   const texts = [app.t(claim.key, Object.fromEntries(values)), ...claim.missing.map((key) => app.t(key))];
   return texts.join(app.boot.lang === "zh" ? "" : " ");

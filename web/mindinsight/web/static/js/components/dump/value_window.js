@@ -6,6 +6,8 @@ import { empty } from "../empty.js";
 import { windowText } from "../slice_window.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { colourRange } from "../../core/ramp.js";
+import { rangeText } from "../range_text.js";
 import { sliceTable } from "../slice_table.js";
 import { errorText } from "./failure.js";
 import { histogramFigure, sliceFigure } from "./tensor_figures.js";
@@ -154,16 +156,17 @@ export class ValueWindow {
     if ("counts" in answer && answer.elements !== undefined) {
       replace(body, h("p", { class: "muted", role: "status" }, emptyText(app, answer)));
     } else if ("counts" in answer) this.chart(histogramFigure(app, answer));
-    else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
-    else {
-      const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
-      const table = sliceTable(windowed, { digits: 5, scientific: false });
+    else if (look.mode === "heat") {
+      this.chart(sliceFigure(app, answer), rangeText(app, colourRange(answer.values)));
+    } else {
+      const marked = look.cell && [look.cell[0] - answer.top, look.cell[1] - answer.left];
+      const { element, reveal } = sliceTable(app, { ...answer, marked }, { digits: 5, scientific: false });
       replace(
         body,
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
+        element,
         pager(app, answer, (changes) => this.move(changes)),
       );
-      if (look.cell) mark(table, look.cell[0] - answer.top, look.cell[1] - answer.left);
+      reveal();
     }
   }
 
@@ -173,26 +176,17 @@ export class ValueWindow {
     this.searches.end();
   }
 
-  /** Draw a figure. @param {import("../../core/charts.js").Figure} figure */
-  chart(figure) {
+  /**
+   * Draw a figure.
+   * @param {import("../../core/charts.js").Figure} figure
+   * @param {HTMLElement | null} [legend]
+   */
+  chart(figure, legend = null) {
     const { app, body, look } = this;
     const plot = plotArea(app.t(`dump.values.${look.mode}`));
-    replace(body, plot);
+    replace(body, plot, legend);
     app.charts.draw(plot, () => figure);
   }
-}
-
-/**
- * Mark a cell of the table and scroll to it, if the table has it.
- * @param {HTMLTableElement} table
- * @param {number} row
- * @param {number} column
- */
-function mark(table, row, column) {
-  const cell = table.tBodies[0].rows[row]?.cells[column + 1]; // the first cell is the number of the row
-  if (!cell || row < 0 || column < 0) return;
-  cell.classList.add("marked");
-  cell.scrollIntoView({ block: "center", inline: "center" });
 }
 
 /**

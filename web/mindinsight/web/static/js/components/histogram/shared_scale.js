@@ -19,6 +19,22 @@ export function densities(series, column) {
   return Float32Array.from(counts, (count, bin) => count / total / (edges[bin + 1] - edges[bin] || 1));
 }
 
+const CONSTANT = 1e-9; // of its size: values that vary by less are drawn as constant, as those of curves
+
+/**
+ * Return the range of an axis of values: the shared one, or with room around values that are constant but for
+ * rounding. Null if the axis may choose it.
+ * @param {{low: number, high: number} | null} scale
+ * @param {Float64Array} edges of the bins
+ * @returns {[number, number] | null}
+ */
+export function valueRange(scale, edges) {
+  const [low, high] = scale ? [scale.low, scale.high] : [edges[0], edges[edges.length - 1]];
+  if (high - low > CONSTANT * Math.max(Math.abs(low), Math.abs(high))) return scale && [low, high];
+  const room = Math.abs(low) / 10 || 1;
+  return [low - room, high + room];
+}
+
 /** Return the scale of a single histogram card. @param {Series} series @returns {Scale} */
 export function ownScale(series) {
   const peaks = Array.from({ length: series.shown }, (_, column) =>

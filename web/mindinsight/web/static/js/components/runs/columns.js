@@ -9,7 +9,7 @@ import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
 import { durationText, startText } from "./recorded_times.js";
-import { bestEnd, durationOf, isTorn, lastStep, startOf, stateOf } from "./values.js";
+import { bestEnd, durationOf, isTorn, lastStep, startOf, stateOf, stateOrder } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -210,7 +210,7 @@ function stateColumns(app) {
     {
       key: "state",
       label: app.t("runs.col.state"),
-      value: (run) => run.last_event,
+      value: (run) => stateOrder(run, app.selection.list().now),
       cell: (run, { now }) => stateMark(app, run, now),
     },
   ];
@@ -225,7 +225,7 @@ function contentColumns(app) {
       label: t("common.step"),
       number: true,
       value: lastStep,
-      cell: (run) => (lastStep(run) === undefined ? "" : format.number(lastStep(run))),
+      cell: (run) => (lastStep(run) === undefined ? "" : format.step(lastStep(run))),
     },
     {
       key: "kinds",
@@ -319,8 +319,8 @@ export function stateMark(app, run, now) {
 
 /**
  * Create the marks of the state of a run, or the worst state of the ranks of a job: its word and number of
- * ranks or the progress of reading, and badges, or null, for a loss that ends in NaN or infinity and for an
- * incomplete record.
+ * ranks or the progress of reading, and badges, or null, for a loss that ends in NaN or infinity, for a dump
+ * of a flight recorder and for an incomplete record.
  * @param {App} app
  * @param {Run[]} runs
  * @param {number} now
@@ -335,20 +335,25 @@ export function stateMarks(app, runs, now) {
   const some = { n: those.length, count: runs.length, state: word };
   const text = those.length < runs.length ? t("runs.state.some", some) : word;
   const total = (/** @type {"read" | "total"} */ what) => runs.reduce((sum, run) => sum + run[what], 0);
-  const bad = runs.filter((run) => run.divergence.length);
-  const broken = bad.slice(0, 3).map((run) => {
-    const claims = run.divergence.map((claim) => claimText(app, claim)).join(" ");
-    return runs.length > 1 ? `${t("runs.rank", { rank: run.rank ?? run.name })}: ${claims}` : claims;
-  });
+  /** The claims of up to three runs, a line each. @param {"divergence" | "recorder"} kind */
+  const texts = (kind) =>
+    runs
+      .filter((run) => run[kind].length)
+      .slice(0, 3)
+      .map((run) => {
+        const claims = run[kind].map((claim) => claimText(app, claim)).join(" ");
+        return runs.length > 1 ? `${t("runs.rank", { rank: run.rank ?? run.name })}: ${claims}` : claims;
+      })
+      .join("\n");
+  const [broken, dumped] = [texts("divergence"), texts("recorder")];
   return [
     h(
       "span",
       { class: `state ${state}`, title: t(`runs.state.${state}.why`, { error: those[0].failure }) },
       state === "reading" ? `${Math.floor((100 * total("read")) / total("total"))} %` : text,
     ),
-    bad.length
-      ? h("span", { class: NON_FINITE_BADGE, title: broken.join("\n") }, t("runs.non_finite"))
-      : null,
+    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, t("runs.non_finite")) : null,
+    dumped ? h("span", { class: "badge bad", title: dumped }, t("runs.recorder")) : null,
     runs.some((run) => isTorn(run, now))
       ? h("span", { class: "badge warn", title: t("damage.torn.why") }, t("damage.torn"))
       : null,

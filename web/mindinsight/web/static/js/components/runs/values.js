@@ -54,6 +54,14 @@ export function stateOf(run, now) {
   return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
 }
 
+const STATES = ["running", "quiet", "stopped", "failed", "finished", "unrecorded"];
+const AFTER_ALL = 1e11; // seconds: later than the last event of any run
+
+/** Return a number that orders runs by state, then the newest first. @param {Run} run @param {number} now */
+export function stateOrder(run, now) {
+  return (STATES.indexOf(stateOf(run, now)) + 1) * AFTER_ALL - run.last_event;
+}
+
 /**
  * Return whether a file of the run ends in an incomplete record that nobody will complete.
  * @param {Run} run

@@ -1,6 +1,6 @@
 // Figures of densities as outlines: ridges, overlay of all steps, and runs at one step.
 
-import { densities } from "../../components/histogram/shared_scale.js";
+import { densities, valueRange } from "../../components/histogram/shared_scale.js";
 import { label, middles, row } from "../../components/histogram/series.js";
 
 /**
@@ -78,7 +78,7 @@ export function ridgeFigure(app, series, axis, scale = null) {
   });
   return {
     data,
-    layout: { ...app.theme.plotly(), xaxis: valueAxis(app, scale), yaxis, hovermode: "closest" },
+    layout: { ...app.theme.plotly(), xaxis: valueAxis(app, scale, series), yaxis, hovermode: "closest" },
   };
 }
 
@@ -106,7 +106,7 @@ export function overlayFigure(app, series, axis, scale = null) {
     data,
     layout: {
       ...app.theme.plotly(),
-      xaxis: valueAxis(app, scale),
+      xaxis: valueAxis(app, scale, series),
       yaxis: app.theme.axis({ nticks: 4, range }),
       hovermode: "closest",
     },
@@ -153,9 +153,10 @@ export function stepFigure(app, histograms) {
   };
 }
 
-/** Return the axis of values. @param {App} app @param {Scale | null} scale */
-function valueAxis(app, scale) {
-  return app.theme.axis({ nticks: 6, ...(scale && { range: [scale.low, scale.high] }) });
+/** Return the axis of values. @param {App} app @param {Scale | null} scale @param {Series} series */
+function valueAxis(app, scale, { edges }) {
+  const range = valueRange(scale, edges);
+  return app.theme.axis({ nticks: 6, ...(range && { range }) });
 }
 
 /** Return a colour from faint (oldest) to strong (newest). @param {App} app @param {number} share */

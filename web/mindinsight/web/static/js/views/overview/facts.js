@@ -17,7 +17,7 @@ export function factsPanel(app, panel, run) {
     [t("runs.col.created")]: startText(app, run),
     [t("runs.col.last_event")]: format.time(run.last_event),
     [t("runs.col.duration")]: durationText(app, run),
-    [t("common.step")]: format.number(lastStep(run)),
+    [t("common.step")]: format.step(lastStep(run)),
     [t("runs.col.size")]: format.bytes(run.size),
     ...(run.dumps.length
       ? {

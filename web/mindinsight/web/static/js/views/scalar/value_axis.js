@@ -3,7 +3,7 @@
 import { calmRange } from "../../core/calm_range.js";
 import { smoothedValues, stretchesOf, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
-import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
+import { extent, ticksAround, texts, ticksFor, ticksWithin } from "./ticks.js";
 import { durationTicks, timeTicks } from "./time_ticks.js";
 import { upright } from "./zoom.js";
 
@@ -88,5 +88,6 @@ export function stepTicks(lines, { x, logX, zoom }) {
   const ticks = ends ? ticksWithin(logX, ends) : ticksFor(logX, places);
   const between = (/** @type {number} */ value) => x === "step" && !Number.isInteger(value);
   const tickvals = [...new Set(ticks?.tickvals)].filter((value) => !between(value));
-  return { tickvals, ticktext: tickvals.map((at) => tickText(at) + (x === "relative" ? " s" : "")) };
+  const { ticktext } = texts(tickvals);
+  return { tickvals, ticktext: x === "relative" ? ticktext.map((text) => `${text} s`) : ticktext };
 }
