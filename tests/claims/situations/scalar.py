@@ -37,6 +37,7 @@ RANK = [
             "silent",
             "non_finite",
             "non_finite_shared",
+            "non_finite_before",
         ),
         *("alike", "too_few", "not_recorded", "spread", "grows", "near_steps", "noisier"),
     )
@@ -74,6 +75,21 @@ def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float
 @situation(makes=["claim.rank.non_finite_shared"], never=but(RANK, "non_finite_shared"))
 def four_ranks_that_are_nan_from_step_100_on(folder: Path) -> Question:
     return ranks(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
+
+
+@situation(
+    makes=["claim.rank.non_finite_before", "claim.rank.non_finite_shared"],
+    never=but(RANK, "non_finite_before", "non_finite_shared"),
+)
+def four_ranks_that_are_nan_one_after_the_other(folder: Path) -> Question:
+    return ranks(folder, {rank: [*noisy(rank, 100 + rank), *[math.nan] * (100 - rank)] for rank in range(4)})
+
+
+@situation(makes=["claim.rank.non_finite"], never=but(RANK, "non_finite"))
+def a_rank_that_stays_nan_alone(folder: Path) -> Question:
+    return ranks(
+        folder, {rank: [*noisy(rank, 100), *[[1.0, math.nan][rank == 2]] * 100] for rank in range(4)}
+    )
 
 
 @situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
