@@ -590,7 +590,7 @@ def extremes_that_differ_within_the_tolerance(folder: Path) -> Question:
 
 @situation(["claim.part.statistic_not_zero"], ["claim.dump.only_statistics", *AGREE], 2)
 def a_mean_that_is_zero_on_one_side(folder: Path) -> Question:
-    value = np.tile(np.float32([1, -1]), 64)
+    value = np.tile(np.array([1, -1], np.float32), 64)
     return statistics(folder, single(changed(value, 0, -0.01)), single(value))
 
 

@@ -351,7 +351,7 @@ def _headline(
     source: ReportSource, dump_id: str, fault: Fault, frame: Frame | None, causes: Sequence[Claim]
 ) -> tuple[Claim, ...]:
     """Return the first sentences of an explanation: the fault with its place, and its cause if known."""
-    values = {"rank": fault.rank, "step": fault.step, "claim": fault.claim}
+    values = {"rank": fault.rank, "step": fault.step, "claim": fault.headline}
     if frame:
         values |= {"file": PurePosixPath(frame.file).name, "line": frame.line}
     key = "claim.explain.first_at_line" if frame else "claim.explain.first"

@@ -132,7 +132,12 @@ class Fault:
             "operator": self.origin.operator,
         }
         missing = ("claim.missing.operand",) if carrier == "tensors" and not self.is_received else ()
-        claim = Claim(f"claim.fault.{name}", "found", values, (location,), missing)
+        return Claim(f"claim.fault.{name}", "found", values, (location,), missing)
+
+    @property
+    def headline(self) -> Claim:
+        """Return the claim about the fault, and that its values go no further if they do not."""
+        claim = self.claim
         if not self.later:
             return claim
         about = {"claim": claim, "n": self.later}
@@ -148,7 +153,7 @@ class Fault:
         others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
         values = {"operator": entry.operator, "n": len(others), "inputs": others}
         also = [Claim("claim.fault.met.also", "note", values)] if others else []
-        return (self.claim, *also, *self._written)
+        return (self.headline, *also, *self._written)
 
     @property
     def _written(self) -> Iterator[Claim]:

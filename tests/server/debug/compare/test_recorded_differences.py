@@ -12,11 +12,11 @@ from tests.claims.situations.dump_compare import Net, array, changed, net, singl
 
 
 def claims_of(folder: Path, target: Net, reference: Net, values: bool = False) -> list[Claim]:
-    sides = [
+    ours, theirs = (
         Side(open_dump(write(folder / name, calls, values=values)), 0, 0)
         for name, calls in (("target", target), ("reference", reference))
-    ]
-    return list(recorded_differences_claim(list(compare_sides(*sides))))
+    )
+    return list(recorded_differences_claim(list(compare_sides(ours, theirs))))
 
 
 def test_the_weight_is_named_first_with_all_its_statistics(tmp_path: Path) -> None:
