@@ -97,7 +97,7 @@ def _separating(
 def _limits(
     names: Sequence[str], failed: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]], kinds: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the numbers that are all above, or all below, those of the other trials, after the place of the key.
+    """Yield numbers that are all above (1), or all below (2), those of the other trials.
 
     If failures are random, k of n trials are highest in 1 of C(n, k) cases, and lowest in as many. The
     chance is at most the sum over the parameters that are numbers, and over ``kinds`` of failures.

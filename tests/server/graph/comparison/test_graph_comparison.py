@@ -20,6 +20,7 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     compare,
     list_edits,
     list_topmost_differences,
+    merged,
     paired_types,
 )
 from mindinsight.server.graph.encoders.comparison_json import (
@@ -292,3 +293,10 @@ def test_types_are_shortened_by_what_they_share_except_in_tuples() -> None:
     assert paired_types("float32 2×3", "float16 2×3") == ("float32 2×3", "float16 2×3")
     halves = "(float32 [2], float32 [2])", "(float32 [2], float16 [2])"
     assert paired_types(*halves) == halves
+
+
+def test_merged_texts_keep_the_numbers_that_all_have() -> None:
+    assert merged(["h.0.fc1.b", "h.1.fc1.b"]) == "h.*.fc1.b"
+    assert merged(["h.0.fc1.b", "h.1.fc2.b"]) == "h.*.fc*.b"
+    assert merged(["h.0.fc1.b", "h.1.ln.b"]) == "h.*.fc*.b"
+    assert merged(["h.0.fc1.b", "h.0.fc1.b"]) == "h.0.fc1.b"

@@ -418,9 +418,15 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers."""
-    different = set(texts)
-    return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
+    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers.
+
+    If only the numbers differ, those that all texts have in common are kept.
+    """
+    different = sorted(set(texts))
+    columns = zip(*(_NUMBER.findall(text) for text in different), strict=False)
+    alike = len({_NUMBER.sub("*", text) for text in different}) == 1
+    kept = iter([alike and len(set(numbers)) == 1 for numbers in columns])
+    return _NUMBER.sub(lambda number: number[0] if next(kept, False) else "*", different[0])
 
 
 def _one_sided(comparison: Comparison) -> Iterator[Change]:

@@ -14,6 +14,7 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
+    merged,
     sources_of_pair,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
@@ -158,7 +159,7 @@ def parameter_claims(
             patterns: dict[str, list[str]] = {}
             for name in names:
                 patterns.setdefault(_NUMBER.sub("*", name), []).append(name)
-            shown = [members[0] if len(members) == 1 else key for key, members in patterns.items()]
+            shown = [merged(members) for members in patterns.values()]
             yield Claim(key, "found", {"n": len(names), "names": few(shown, _NAMED)})
 
 
