@@ -23,7 +23,7 @@ class ImageEncoder(ArrayEncoder):
         self._blank: set[str] = set()  # tags of images without a finite pixel
 
     def message(self, item: Item) -> bytes:
-        """Return the serialised message of the images in ``item``. Warn once per tag if no pixel is finite."""
+        """Return the serialised message of the images. Warn once per tag if no pixel is finite."""
         values = item.payload
         assert not isinstance(values, bytes)
         if values.dtype.kind == "f" and item.tag not in self._blank and not np.isfinite(values).any():
