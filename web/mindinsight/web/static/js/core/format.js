@@ -42,7 +42,10 @@ export function number(value, digits = 4) {
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
 }
 
-/** Format a step: with all its digits, as those of neighbours differ in the last. @param {number | undefined} value */
+/**
+ * Format a step: with all its digits, as those of neighbours differ in the last.
+ * @param {number | undefined} value
+ */
 export function step(value) {
   return number(value, 16); // 16 digits hold all integers that are exact
 }

@@ -144,8 +144,9 @@ export function timelineCells(app, row, checkpoints, scale, current, open) {
 function shortText({ t, format }, row, at, kind) {
   if (kind.startsWith("lost")) return t("checkpoint.short.lost");
   if (kind === "frozen") return "=";
-  if (kind === "moved")
-    {return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), DIGITS);}
+  if (kind === "moved") {
+    return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), DIGITS);
+  }
   return kind === "odd" ? "!" : "";
 }
 

@@ -50,6 +50,27 @@ export function valueAxis(lines, options, scale, many, tall) {
   return { axis: { range: upright(range, scale) ?? undefined, ...labels }, clip: calm && range };
 }
 
+/**
+ * Return the range of everything in a chart whose axis cuts the ranges over the ranks; null if it has all of
+ * these, or the user chose a range.
+ * @param {Line[]} lines
+ * @param {Options} options
+ * @param {boolean} many whether raw values behind smoothed ones are left out
+ * @param {Range} [tall] range of y that is looked at in this chart
+ * @returns {Range | null}
+ */
+export function cutBands(lines, options, many, tall) {
+  const kind = options.y;
+  const ends = lines.flatMap(({ curve: { low, high } }) => (low && high ? [low, high] : []));
+  if (kind === "symlog" || tall || options.clip || !ends.length) return null;
+  const drawn = columns(lines, many);
+  const calm = clippedLines(lines, options, tall)?.range;
+  const range = (calm ? ticksAround(kind, calm) : ticksFor(kind, drawn))?.range;
+  const band = extent(kind, ends);
+  if (!range || !band || (band[0] >= range[0] && band[1] <= range[1])) return null;
+  return ticksFor(kind, [...drawn, ...ends])?.range ?? null;
+}
+
 /** Return the columns that are drawn of each line. @param {Line[]} lines @param {boolean} many */
 function columns(lines, many) {
   return lines.flatMap(({ curve, before = [] }) => [
