@@ -56,19 +56,19 @@ def recorded_differences_claim(rows: Sequence[Row]) -> Iterator[Claim]:
     at several operators is named once.
     """
     compared = [row for row in rows if row.compared.target and row.compared.reference]
-    found = [(row, differences) for row in compared if (differences := _differences(row))]
-    if not found:
+    differing = [(row, differences) for row in compared if (differences := _differences(row))]
+    if not differing:
         return
     once: dict[_Differences, Row] = {}
-    for row, differences in found:
+    for row, differences in differing:
         if differences not in once or (weight_name(row) and not weight_name(once[differences])):
             once[differences] = row
-    name = entry_of(found[0][0]).recorded
-    same = [of for row, of in found if entry_of(row).recorded == name and not is_output(row)]
-    first = same[0] if same else found[0][1]  # inputs of an operator cause what its outputs differ by
+    name = entry_of(differing[0][0]).recorded
+    same = [of for row, of in differing if entry_of(row).recorded == name and not is_output(row)]
+    first = same[0] if same else differing[0][1]  # inputs of an operator cause what its outputs differ by
     ordered = sorted(once, key=lambda differences: -differences[0].share)
     values = {
-        "n": len(found),
+        "n": len(differing),
         "all": len(compared),
         "first": _named(once[first], first),
         "names": few([_named(once[differences], differences[:1]) for differences in ordered], _NAMED),
@@ -92,7 +92,7 @@ def _differences(row: Row) -> _Differences:
         return ()
     peak = max(magnitude(target) or 0.0, magnitude(reference) or 0.0)
     coarse = max(_COARSE.get(dtype, 0.0) for dtype in dtypes_of(row))
-    found = []
+    differing = []
     for name in _STATISTICS:
         ours, theirs = getattr(target.statistics, name), getattr(reference.statistics, name)
         if ours is None or theirs is None:
@@ -103,5 +103,5 @@ def _differences(row: Row) -> _Differences:
         whole = peak if peak and name != "norm" else own
         # a mean near zero is the remainder of large sums
         if abs(ours - theirs) > limit * (whole if name == "mean" else own):
-            found.append(_Difference(name, ours, theirs, abs(ours - theirs) / whole))
-    return tuple(sorted(found, key=lambda difference: -difference.share))
+            differing.append(_Difference(name, ours, theirs, abs(ours - theirs) / whole))
+    return tuple(sorted(differing, key=lambda difference: -difference.share))

@@ -77,7 +77,7 @@ class ExpectedHits:
             scales = [other for key, other in self._before.items() if key != name and key.endswith(_SCALES)]
         else:
             return ""
-        known = [found for scale in scales if (found := self._magnitude(scale)) is not None]
+        known = [size for scale in scales if (size := self._magnitude(scale)) is not None]
         before = self._magnitude(self._before.get(name))
         if not known or not before:  # a change from zero is left out by `group_hits`
             return ""
