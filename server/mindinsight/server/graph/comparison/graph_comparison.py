@@ -425,8 +425,8 @@ def merged(texts: Iterable[str]) -> str:
     different = sorted(set(texts))
     columns = zip(*(_NUMBER.findall(text) for text in different), strict=False)
     alike = len({_NUMBER.sub("*", text) for text in different}) == 1
-    kept = iter([alike and len(set(numbers)) == 1 for numbers in columns])
-    return _NUMBER.sub(lambda number: number[0] if next(kept, False) else "*", different[0])
+    common = iter([alike and len(set(numbers)) == 1 for numbers in columns])
+    return _NUMBER.sub(lambda number: number[0] if next(common, False) else "*", different[0])
 
 
 def _one_sided(comparison: Comparison) -> Iterator[Change]:

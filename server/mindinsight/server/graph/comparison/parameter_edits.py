@@ -52,7 +52,7 @@ def find_borrowed(comparison: Comparison) -> list[Borrowed]:
                     instead[side].setdefault(pair[1 - side], set()).add((int(partners[pair[side]]), node))
     names = [name for graph in columns.graphs for name in graph.names]
     used = set(columns.sources.tolist())
-    found_in = []
+    by_side = []
     for side in (LEFT, RIGHT):
         borrowed = Borrowed(side, {}, set())
         for weight, uses in instead[side].items():
@@ -64,8 +64,8 @@ def find_borrowed(comparison: Comparison) -> list[Borrowed]:
             if LAYER.search(before) and LAYER.sub("*", before) == LAYER.sub("*", after):
                 borrowed.names[before] = after
                 borrowed.operators.update(node for _, node in uses)
-        found_in.append(borrowed)
-    return found_in
+        by_side.append(borrowed)
+    return by_side
 
 
 def borrowed_claims(comparison: Comparison, borrowed: list[Borrowed]) -> Iterator[Claim]:
