@@ -36,6 +36,7 @@ const STATE = {
   second: "",
   q: "",
   unchanged: false,
+  only: "",
   lost: false,
   sort: "",
   descending: false,
@@ -87,6 +88,19 @@ test("colours go from the median change to the largest, without states of optimi
   assert.deepEqual([1e-6, 0.01, 0.1, 1, "inf", null].map(near), [0, 0, 0.5, 1, 1, 1]);
   assert.equal(share(0.3, changeScale([changed("a", [0.3])])), 0.5);
   assert.equal(changeScale([ROWS[1]]), null);
+  const places = (/** @type {number[]} */ changes) => {
+    const own = changeScale([changed("a", changes)]);
+    return new Set(changes.map((change) => share(change, own)));
+  };
+  assert.deepEqual([...places([0.1, 0.1 + 1e-8, 0.1 - 1e-8])], [0.5]); // noise
+  assert.deepEqual([...places([0.105 - 1e-9, 0.105 + 1e-9])], [0.5]); // noise around where digits change
+  assert.deepEqual([...places([0.099, 0.1003])], [0, 1]); // near miss: other digits
+  assert.deepEqual([...places([0.101, 0.103, 0.104])], [0.5]); // the same digits
+  const steady = changeScale([changed("a", [0.1, 0.1])]);
+  assert.deepEqual(
+    [0.1, 5, "inf"].map((change) => share(change, steady)),
+    [0.5, 1, 1],
+  );
   const order = shownRows(rows, { ...STATE, sort: LARGEST, descending: true }).map(({ name }) => name);
   assert.deepEqual(order, ["b", "c", "a", "moment"]);
 });
@@ -101,10 +115,24 @@ test("a checkpoint belongs to the run around it, or to the only job beside it", 
   assert.equal(runOf(runs, "./a/summary/net-1.ckpt")?.id, "./a/summary");
   assert.equal(runOf(runs, "./other/net-1.ckpt"), null);
   assert.equal(runOf(runs, "./net-1.ckpt"), null);
-  const loss = { step: [10, 20], value: [3, 2] };
+});
+
+test("a loss belongs to a checkpoint of its step, or one soon after", () => {
+  const loss = { step: [10, 20, 30, 40, 500, 510], value: [6, 5, 4, 3, 2, 1] };
+  const at = (/** @type {number} */ step) => lossAt(loss, step);
+  assert.deepEqual([20, 510].map(at), [
+    { step: 20, value: 5 },
+    { step: 510, value: 1 },
+  ]);
+  assert.deepEqual([19, 515].map(at), [
+    { step: 10, value: 6 },
+    { step: 510, value: 1 },
+  ]);
+  assert.deepEqual([5, 300, 521].map(at), [null, null, null]); // before, in a hole, after
+  const single = { step: [10], value: [3] };
   assert.deepEqual(
-    [5, 10, 19, 99].map((step) => lossAt(loss, step)),
-    [null, 3, 3, 2],
+    [10, 11].map((step) => lossAt(single, step)?.value),
+    [3, undefined],
   );
 });
 
@@ -138,6 +166,19 @@ test("a comparison puts first what is not finite, on one side before both, then 
     shownRows(compared, { ...STATE, mode: "compare", lost }).map(({ name }) => name);
   assert.deepEqual(names(false), ["back", "both", "other shape", "far", "near", "equal"]);
   assert.deepEqual(names(true), ["back", "both"]);
+});
+
+test("a comparison shows one state alone, which no other mode knows", () => {
+  const rows = [{ state: "shape" }, { state: "first" }, { state: "changed" }].map((entry) => ({
+    ...entry,
+    name: entry.state,
+  }));
+  const names = (/** @type {any} */ mode, /** @type {string} */ only) =>
+    shownRows(rows, { ...STATE, mode, only }).map(({ name }) => name);
+  assert.deepEqual(names("compare", "shape"), ["shape"]);
+  assert.deepEqual(names("compare", "second"), []);
+  assert.equal(names("compare", "").length, 3);
+  assert.equal(names("timeline", "shape").length, 3);
 });
 
 test("CSV quotes and runs no formula", () => {

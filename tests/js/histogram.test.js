@@ -5,6 +5,7 @@ import { overlayFigure } from "../../web/mindinsight/web/static/js/views/histogr
 import {
   ownScale,
   SharedScales,
+  valueAxis,
 } from "../../web/mindinsight/web/static/js/components/histogram/shared_scale.js";
 import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/components/histogram/over_time.js";
 import {
@@ -26,7 +27,7 @@ test("the strongest colour belongs to a step that was recorded", () => {
 
 test("one step with all values alike does not flatten the overlay of the others", () => {
   const theme = { plotly: () => ({}), axis: (more) => more, dark: () => false };
-  const app = { theme, format: { number: String } };
+  const app = { theme, format: { number: String, step: String } };
   const steps = 20;
   const counts = new Float32Array(2 * steps).fill(5);
   counts[0] = 100;
@@ -121,4 +122,12 @@ test("equal densities have equal colours on a shared scale", () => {
     return data[0].z[0][0] / data[0].zmax;
   });
   assert.ok(Math.abs(shares[0] - shares[1]) < 1e-6, String(shares));
+});
+
+test("values that differ by rounding have one short tick", () => {
+  const edges = (/** @type {number} */ width) => Float64Array.of(1e6 - width, 1e6, 1e6 + width);
+  assert.deepEqual(valueAxis(null, edges(3e-9)), { tickvals: [1e6], ticktext: ["1000000"] });
+  assert.deepEqual(valueAxis(null, edges(1)), {});
+  assert.deepEqual(valueAxis({ low: 0, high: 2 }, edges(3e-9)), { range: [0, 2] });
+  assert.deepEqual(valueAxis(null, Float64Array.of(0, 0)), {});
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { elementText, text } from "../../web/mindinsight/web/static/js/components/slice_table.js";
+import { colourRange } from "../../web/mindinsight/web/static/js/core/ramp.js";
 
 const plain = { digits: 5, scientific: false };
 
@@ -21,4 +22,21 @@ test("complex elements have both parts, integers beyond 2^53 all digits", () => 
     [0, 1].map((i) => elementText(large, i, plain)),
     ["9007199254740993", "−9007199254740993"],
   );
+});
+
+const normal = Array.from({ length: 400 }, (_, i) => Math.sin(i * i));
+
+test("an outlier leaves the other values their colours, and is counted", () => {
+  const { low, high, beyond } = colourRange([...normal, 12345, NaN]);
+  assert.ok(low >= -1 && high <= 1 && high - low > 1.9);
+  assert.equal(beyond, 1);
+});
+
+test("colours span all values that have no outlier, and those of a sparse tensor", () => {
+  const few = [1, 2, 3, 400];
+  assert.deepEqual(colourRange(few), { low: 1, high: 400, beyond: 0 });
+  assert.equal(colourRange(normal).beyond, 0);
+  const sparse = [...new Array(95).fill(0), 1, 2, 3, 4, 5];
+  assert.deepEqual(colourRange(sparse), { low: 0, high: 5, beyond: 0 });
+  assert.equal(colourRange([NaN, Infinity]), null);
 });

@@ -11,6 +11,15 @@ test("numbers on an axis are full and short", () => {
   assert.deepEqual(texts, ["0", "0.5", "200", "12.5k", "3.2M", "1e9", "2e−5", "−12.5k"]);
 });
 
+test("ticks of large steps are whole, and told apart by all their digits", () => {
+  const low = 9007199254740001;
+  const { tickvals, ticktext } = ticksWithin("linear", [low, low + 99]);
+  assert.deepEqual(tickvals.map(Number.isInteger), [true, true, true, true, true]);
+  assert.deepEqual(ticktext, tickvals.map(String));
+  assert.deepEqual(ticksWithin("linear", [0, 4e9]).ticktext, ["0", "1e9", "2e9", "3e9", "4e9"]);
+  assert.equal(ticksWithin("linear", [1_000_000, 1_000_001]).ticktext.at(-1), "1.000001M");
+});
+
 test("a constant stands in the middle of an axis of its own size", () => {
   const { range, tickvals } = ticksFor("linear", [[0.001, 0.001]]);
   assert.ok(range[0] > 0.0008 && range[1] < 0.0012);

@@ -109,6 +109,32 @@ def test_of_two_files_the_broken_tensor_is_first_and_a_step_is_no_alarm(
     expect(page.get_by_role("row", name="broken")).to_contain_text("6 → 6")
 
 
+def test_of_two_files_only_what_has_another_shape_or_is_in_one_of_them_is_shown(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    folder, ones = tmp_path / "base", np.ones(4, np.float32)
+    folder.mkdir()
+    np.savez(folder / "net-1.npz", same=ones, head=ones, old=ones)
+    np.savez(folder / "net-2.npz", same=ones, head=np.ones(6, np.float32), new=ones)
+    page.goto(f"{serve(folder)}checkpoint?m=compare")
+    names = page.locator("tbody td.name")
+    expect(names).to_have_count(4)
+    state = page.get_by_label("State")
+    expect(state.locator("option")).to_have_text(
+        ["all", "1 unchanged", "1 of another shape", "1 only in the first", "1 only in the second"]
+    )
+    for value, name in (("shape", "head"), ("first", "old"), ("second", "new")):
+        state.select_option(value)
+        expect(names).to_have_text([name])
+    page.reload()
+    expect(names).to_have_text(["new"])
+    page.get_by_label("Compare with").select_option("./net-1.npz")
+    expect(names).to_have_count(0)
+    expect(state.locator("option:checked")).to_have_text("0 only in the second")
+    page.get_by_role("button", name="Tensors", exact=True).click()
+    expect(names).to_have_count(3)
+
+
 def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(page: Page, url: str) -> None:
     page.goto(f"{url}dump?tab=checkpoints&file=./job/ckpt/tinynet-10.ckpt")  # where they were once
     expect(page.get_by_text("20 tensors")).to_be_visible()

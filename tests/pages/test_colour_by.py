@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -147,3 +147,50 @@ def test_the_key_is_found_by_a_filter(page: Any, url: Any) -> None:
 def test_a_key_that_nobody_has_says_so(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?colour=hyper:nothing")
     expect(page.locator("#side .colour-legend")).to_have_text("6 without a value")
+
+
+def side_colours(page: Page, address: str, runs: int) -> dict[str, str]:
+    """Colours by run that the panel shows on a page, of the chosen runs."""
+    page.goto(address)
+    shown = page.locator("#side .side-run:has(:checked)")
+    expect(shown).to_have_count(runs)
+    colours: dict[str, str] = shown.evaluate_all(
+        """rows => Object.fromEntries(rows.map((row) => [
+          row.dataset.key, getComputedStyle(row.querySelector(".line-sample path")).stroke]))"""
+    )
+    return colours
+
+
+@pytest.mark.parametrize(
+    "first",
+    [[], ["scalar?runs=run_00,run_10"], ["align?run=run_10&baseline=run_00", "lineage", "?runs=run_14"]],
+)
+def test_colours_do_not_depend_on_what_is_opened_first(
+    browser: Browser, fifteen: tuple[str, dict[str, str]], first: list[str]
+) -> None:
+    url, known = fifteen
+    every = ",".join(f"run_{i:02}" for i in range(15))
+    with browser.new_context() as context:
+        page = context.new_page()
+        for address in first:
+            page.goto(url + address)
+            expect(page.locator("#view")).to_have_attribute("aria-busy", "false")
+        colours = side_colours(page, f"{url}lineage?runs={every}", 15)
+        assert len(set(colours.values())) == 15
+        assert side_colours(page, f"{url}scalar?runs={every}", 15) == colours
+        known.update(known or colours)
+        assert colours == known
+        pair = side_colours(page, f"{url}scalar?runs=run_00,run_10", 2)
+        assert pair == {name: known[name] for name in pair}
+
+
+@pytest.fixture(scope="module")
+def fifteen(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str]]:
+    """Address of fifteen runs, and their colours once a test knows them."""
+    base = tmp_path_factory.mktemp("fifteen") / "base"
+    for i in range(15):
+        with SummaryRecord(str(base / f"run_{i:02}")) as record:
+            record.add_value("custom_lineage_data", "user", {"rate": 0.1 * i})
+            record.add_value("scalar", "loss", 1.0 + i)
+            record.record(1)
+    return serve_once(base), {}

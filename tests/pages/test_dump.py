@@ -171,6 +171,32 @@ def test_a_tensor_is_looked_into(shown: Callable[..., Any]) -> None:
     assert np.isnan(np.load(download.value.path())).sum() == 1
 
 
+def test_one_click_goes_to_the_first_nan_and_to_the_extremes_of_a_tensor(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    values = np.zeros((2, 3, 450), np.float32)
+    values[1, 2, 405], values[0, 1, 3], values[1, 0, 7] = np.nan, -5, 9
+    step = Dump(tmp_path / "base" / "dump").iteration(0)
+    step.output("Default/fc/MatMul-op0", values)
+    step.output("Default/fc/ReLU-op0", np.abs(values[0]))
+    url = f"{serve(tmp_path / 'base')}dump?dump=./dump&tensor=output/0&graph=Net/0&operator=Default_fc_"
+    page.goto(f"{url}MatMul-op0")
+    page.get_by_role("button", name="First NaN at [1, 2, 405]").click()
+    marked = page.locator(".tensor-table td.marked")
+    expect(marked).to_have_text("NaN")
+    expect(marked).to_be_in_viewport()
+    expect(page.get_by_role("textbox", name="Slice")).to_have_value("[1,:,:]")
+    expect(page.get_by_role("button", name="Table", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Min at [0, 1, 3]").click()
+    expect(marked).to_have_text("−5")
+    page.get_by_role("textbox", name="Slice").fill("[1,:,:]")
+    page.get_by_role("textbox", name="Slice").press("Enter")
+    expect(marked).to_have_count(0)
+    page.goto(f"{url}ReLU-op0")
+    expect(page.get_by_role("button", name="Max at [1, 3]")).to_be_visible()
+    expect(page.get_by_role("button", name="First NaN")).to_have_count(0)
+
+
 def test_what_is_being_written_stays_while_statistics_are_counted(shown: Callable[..., Any]) -> None:
     page = shown("")
 
@@ -369,7 +395,7 @@ def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
     context = browser.new_context(offline=True)
     saved = context.new_page()
     saved.goto(report.as_uri())
-    expect(saved.get_by_text("broken/dump, Rank 0, Step 1 ↔ healthy/dump, Rank 0, Step 1")).to_be_visible()
+    expect(saved.get_by_text("broken/dump, rank 0, step 1 ↔ healthy/dump, rank 0, step 1")).to_be_visible()
     expect(saved.get_by_text("NaN or Inf that the reference does not have").first).to_be_visible()
     context.close()
 

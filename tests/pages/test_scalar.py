@@ -660,6 +660,29 @@ def test_cards_of_many_tags_are_in_the_page_near_the_window_alone(
     expect(x).to_have_value("step")
 
 
+def test_a_filter_of_many_sections_lays_the_page_out_a_few_times(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        for number in range(200):
+            record.add_value("scalar", f"layer_{number:03}/norm", float(number))
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}scalar")
+    expect(page.locator("details.group")).to_have_count(200)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def layouts() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(float(metric["value"]) for metric in metrics if metric["name"] == "LayoutCount")
+
+    before = layouts()
+    page.get_by_role("searchbox", name="Filter tags").fill("layer_007")
+    expect(page.locator("details.group")).to_have_count(0)  # a section alone has no head
+    expect(card(page, "layer_007/norm")).to_be_visible()
+    assert layouts() - before < 100  # not one for each section
+
+
 def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samples: str, chart: Any) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     figure = card(page, "loss/auto")

@@ -182,6 +182,54 @@ def test_the_slice_as_a_map_and_the_spread_over_the_steps(
     assert spread["x"] == expected("lenet", "tensor", "Tensor")["steps"]
 
 
+def scroll_to_the_end(page: Any) -> None:
+    table = page.locator(".tensor-scroll")
+    table.evaluate("it => it.scrollTo(it.scrollWidth, it.scrollHeight)")
+
+
+def test_only_the_visible_cells_of_a_large_slice_exist(page: Any, serve: Any, tmp_path: Path) -> None:
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        record.add_value("tensor", "wide", np.arange(200 * 200, dtype=np.float32).reshape(200, 200))
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}tensor")
+    cell = page.locator(".tensor-table tbody td")
+    expect(cell.first).to_have_text("0")
+    assert cell.count() < 2000
+    scroll_to_the_end(page)
+    last = page.locator(".tensor-table").get_by_role("cell", name=str(200 * 200 - 1), exact=True)
+    expect(last).to_be_in_viewport()
+    expect(page.locator(".tensor-table tr").last).to_have_attribute("aria-rowindex", "201")
+    expect(page.get_by_role("columnheader", name="199", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("rowheader", name="199", exact=True)).to_be_in_viewport()
+    assert cell.count() < 2000
+    page.locator(".tensor-scroll").evaluate("it => it.scrollTo(0, 0)")
+    expect(page.locator(".tensor-table").get_by_role("cell", name="0", exact=True)).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("outlier", [12345.0, 1.0])
+def test_an_outlier_leaves_the_other_cells_their_colours(
+    page: Any, serve: Any, chart: Any, tmp_path: Path, outlier: float
+) -> None:
+    values = np.random.default_rng(5).normal(size=(20, 20)).astype(np.float32)
+    values[3, 4] = outlier
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        record.add_value("tensor", "weight", values)
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}tensor")
+    expect(page.locator(".tensor-table tbody td").first).to_be_visible()
+    far = outlier > 10
+    expect(page.get_by_text("1 value far beyond is marked")).to_have_count(int(far))
+    expect(page.locator(".tensor-table td.beyond")).to_have_text(["12345"] if far else [])
+    backgrounds = "cells => new Set(cells.map((it) => it.style.background)).size"
+    assert page.locator(".tensor-table tbody td").evaluate_all(backgrounds) > 10
+    page.get_by_role("button", name="Heat map").click()
+    heat, *beyond = chart("weight [:,:]").until(lambda traces: len(traces) == 1 + far)
+    assert [name for trace in beyond for row in trace["text"] for name in row if name] == (
+        ["12345"] if far else []
+    )
+    assert heat["zmax"] < 10
+
+
 def test_large_tensors_are_looked_at_through_a_window(page: Any, serve: Any, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         record.add_value("tensor", "wide", np.arange(250 * 450, dtype=np.float32).reshape(250, 450))
@@ -192,10 +240,17 @@ def test_large_tensors_are_looked_at_through_a_window(page: Any, serve: Any, tmp
         page.get_by_role("button", name="Columns to the right").click()
         page.get_by_role("button", name="Columns to the right").click()
         expect(page.get_by_text("to 449 of 450")).to_be_visible()
-        assert cells(page)[0][-1] == 449
+        assert cells(page)[0][0] == 400
+        scroll_to_the_end(page)
+        expect(
+            page.locator(".tensor-table").get_by_role("cell", name=str(199 * 450 + 449), exact=True)
+        ).to_be_in_viewport()
         page.get_by_role("button", name="Rows below").click()
         expect(page.get_by_text("to 249 of 250")).to_be_visible()
-        assert cells(page)[-1][-1] == 250 * 450 - 1
+        scroll_to_the_end(page)
+        expect(
+            page.locator(".tensor-table").get_by_role("cell", name=str(250 * 450 - 1), exact=True)
+        ).to_be_in_viewport()
         page.reload()
         expect(page.get_by_text("to 249 of 250, columns 400 to 449 of 450")).to_be_visible()
         record.add_value("tensor", "wide", np.zeros((2, 2), np.float32))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
-from mindinsight.server.formats.arrays.lazy_array import Held
+from mindinsight.server.debug.tensor_pictures import bin_values, find_elements, shrink_rows
+from mindinsight.server.formats.arrays.lazy_array import PIECE, Held
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i8", "u1", "?"])
@@ -51,3 +51,31 @@ def test_a_small_table_stays_as_it_is() -> None:
     table = np.arange(6).reshape(2, 3)
     np.testing.assert_array_equal(shrink(table, 64), table)
     assert shrink(np.array([[3 + 4j]]), 64).tolist() == [[5]]
+
+
+def test_the_first_of_each_notable_element_is_found_across_pieces() -> None:
+    values = np.zeros((3, PIECE), np.float32)
+    values[2, 5], values[2, 7], values[1, 4], values[2, 9] = -2, 3, math.nan, math.inf
+    values[0, 1] = values[2, 8] = 3
+    assert find_elements(Held(values)) == {
+        "nans": [1, 4],
+        "positive_infs": [2, 9],
+        "minimum": [2, 5],
+        "maximum": [0, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "indices"),
+    [
+        (np.array([[2**64 - 1, 2**64 - 2]], np.uint64), {"minimum": [0, 1], "maximum": [0, 0]}),
+        (np.array([3 + 4j, 1, -6]), {"minimum": [1], "maximum": [2]}),
+        (np.array([False, True]), {"minimum": [0], "maximum": [1]}),
+        (np.float64(7), {"minimum": [], "maximum": []}),
+        (np.array([math.nan, -math.inf]), {"nans": [0], "negative_infs": [1]}),
+        (np.zeros((0, 3)), {}),
+        (np.asfortranarray([[0.0, 5.0], [-1.0, 2.0]]), {"minimum": [1, 0], "maximum": [0, 1]}),
+    ],
+)
+def test_elements_that_a_tensor_lacks_are_not_found(values: Any, indices: dict[str, list[int]]) -> None:
+    assert find_elements(Held(np.asarray(values))) == indices

@@ -1,7 +1,8 @@
-"""Reduction of tensors for drawing: histograms and heat maps, read by parts."""
+"""Reduction of tensors for drawing: histograms, heat maps and notable elements, read by parts."""
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,34 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
             numbers = _magnitudes(flat[start : start + PIECE])
             counts += np.histogram(numbers[np.isfinite(numbers)], bins=edges)[0]
     return counts, edges
+
+
+def find_elements(values: Values) -> dict[str, list[int]]:
+    """Return the index of the first element that is the minimum, the maximum, NaN, Inf or -Inf, by the field
+    of `Statistics` that describes it.
+
+    Minimum and maximum are of the finite elements. What a tensor does not have is left out. Complex numbers
+    count by magnitude.
+    """
+    firsts: dict[str, tuple[Any, int]] = {}
+    start = 0
+    for piece in values.pieces():
+        numbers = np.abs(piece) if piece.dtype.kind == "c" else np.asarray(piece)
+        finite = np.isfinite(numbers)
+        if not finite.all():
+            masks = np.isnan(numbers), numbers == np.inf, numbers == -np.inf
+            for name, mask in zip(("nans", "positive_infs", "negative_infs"), masks, strict=True):
+                if mask.any():
+                    firsts.setdefault(name, (None, start + int(mask.argmax())))
+        at = np.flatnonzero(finite)
+        if at.size:
+            low, high = int(at[numbers[at].argmin()]), int(at[numbers[at].argmax()])
+            if "minimum" not in firsts or numbers[low] < firsts["minimum"][0]:
+                firsts["minimum"] = numbers[low], start + low
+            if "maximum" not in firsts or numbers[high] > firsts["maximum"][0]:
+                firsts["maximum"] = numbers[high], start + high
+        start += numbers.size
+    return {name: [int(i) for i in np.unravel_index(at, values.shape)] for name, (_, at) in firsts.items()}
 
 
 def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:

@@ -57,8 +57,8 @@ def test_a_pair_of_settings_comes_after_a_setting_that_explains_more(tmp_path: P
     def effects(is_bad: Callable[[int], bool]) -> list[tuple[str, float]]:
         groups = [[run for n, run in enumerate(runs) if is_bad(n) is bad] for bad in (False, True)]
         claims = why_claims(*groups, settings(*groups), [])
-        effective = [claim for claim in claims if "effect" in claim.values]
-        return [(claim.key, round(claim.values["effect"], 2)) for claim in effective]
+        pairs = [claim for claim in claims if "effect" in claim.values]
+        return [(claim.key, round(claim.values["effect"], 2)) for claim in pairs]
 
     assert effects(lambda n: n >= 36 or n in both) == [
         ("claim.why.partly", 0.83),  # c: 30 of 36 bad runs, and no good one

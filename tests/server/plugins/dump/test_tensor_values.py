@@ -64,6 +64,14 @@ def test_a_window_of_values(ask: Any, client: Any, base: Any) -> None:
     np.testing.assert_array_equal(np.load(io.BytesIO(piece)), whole[1:3])
 
 
+def test_notable_elements_have_their_index(ask: Any, client: Any) -> None:
+    whole = np.load(io.BytesIO(client.get("/v2/dump/download", params=TENSOR).content))
+    low = np.unravel_index(np.nanargmin(whole), whole.shape)
+    answer = ask("elements", **TENSOR)
+    assert (answer["nans"], answer["minimum"]) == ([0, 0], [int(axis) for axis in low])
+    assert "nans" not in ask("elements", **{**TENSOR, "dump": "./job/healthy"})
+
+
 def test_the_histogram_counts_the_finite_elements(ask: Any) -> None:
     histogram = ask("histogram", **TENSOR, bins=10)
     counts, edges = decode(histogram["counts"]), decode(histogram["edges"])

@@ -53,7 +53,8 @@ def find_borrowed(comparison: Comparison) -> list[Borrowed]:
     names = [name for graph in columns.graphs for name in graph.names]
     used = set(columns.sources.tolist())
     by_side = []
-    for side in (LEFT, RIGHT):
+    sides: tuple[Side, ...] = (LEFT, RIGHT)
+    for side in sides:
         borrowed = Borrowed(side, {}, set())
         for weight, uses in instead[side].items():
             others = {other for other, _ in uses}

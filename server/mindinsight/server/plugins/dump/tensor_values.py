@@ -1,4 +1,4 @@
-"""Routes of a dumped tensor's values: a window of a slice, histogram and heat map."""
+"""Routes of a dumped tensor's values: a window of a slice, notable elements, histogram and heat map."""
 
 # without `from __future__ import annotations`, because FastAPI reads the annotations of nested functions
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from mindinsight.server.compute.slices import Table, first_slice
 from mindinsight.server.compute.tensor_statistics import Array, measure, measure_values
-from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
+from mindinsight.server.debug.tensor_pictures import bin_values, find_elements, shrink_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, write_npy
 from mindinsight.server.formats.dumps import tensor_values
@@ -120,6 +120,14 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
     ) -> Response:
         """Return a window of a slice, row by row, with the shape of the slice and the window's extremes."""
         return window_answer(tensor.values, tensor.dtype, dims, top, left, accept)
+
+    @router.get(f"{prefix}/elements")
+    def elements(tensor: requested) -> dict[str, list[int]]:
+        """Return the index of the first minimum, maximum, NaN, Inf and -Inf; absent if there is none."""
+        try:
+            return find_elements(tensor.values)
+        except UnreadableError as error:
+            raise unreadable_error(error) from None
 
     @router.get(f"{prefix}/histogram")
     def histogram(tensor: requested, bins: Bins = 80, accept: Accept = "") -> Response:

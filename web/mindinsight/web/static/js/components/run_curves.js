@@ -127,6 +127,7 @@ function onsetText({ t, format, theme }, step) {
     xanchor: "left",
     yanchor: "top",
     showarrow: false,
+    bgcolor: theme.colour("--panel"),
     text: t("scalar.tip.step_of", { step: format.number(step, 12) }),
     font: { color: theme.colour("--text"), size: theme.plotly().font.size },
   };

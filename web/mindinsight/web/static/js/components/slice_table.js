@@ -1,13 +1,20 @@
 // Table of a tensor slice. Cells are coloured by value; non-finite values are highlighted.
 
-import { h } from "../core/dom.js";
+import { h, replace } from "../core/dom.js";
 import { number as formatNumber } from "../core/format.js";
+import { colourRange } from "../core/ramp.js";
+import { cellWindow } from "./cell_window.js";
+import { rangeText } from "./range_text.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /**
- * Elements row by row: `exact` are texts of integers that a number cannot hold.
- * @typedef {{values: ArrayLike<number>, imaginary?: ArrayLike<number>, exact?: string[]}} Elements
+ * Elements row by row: `exact` are texts of integers that a number cannot hold, `marked` is the row and the
+ * column of a cell in the window.
+ * @typedef {{values: ArrayLike<number>, imaginary?: ArrayLike<number>, exact?: string[], marked?: number[] |
+ *   null}} Elements
  */
+/** @typedef {{digits: number, scientific: boolean}} Look */
+/** @typedef {import("./cell_window.js").Cells} Cells */
 
 const FACTS = [
   "count",
@@ -26,50 +33,93 @@ const FACTS = [
 const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 
 /**
- * Create the table of a slice.
- * @param {Elements & {window: number[], top: number, left: number, slice: Record<string, number>}} slice
- * @param {{digits: number, scientific: boolean}} look
+ * Create the table of a slice in an element that scrolls it. Only cells near its window exist: 40,000 would
+ * keep the page busy for many seconds. `reveal()` scrolls to the marked cell, if the table has it.
+ * @param {App} app
+ * @param {Elements & {window: number[], top: number, left: number}} slice
+ * @param {Look} look
  */
-export function sliceTable(slice, look) {
+export function sliceTable(app, slice, look) {
   const [rows, columns] = slice.window;
-  const { min, max } = slice.slice;
-  const head = h(
-    "tr",
-    null,
-    h("td"),
-    Array.from({ length: columns }, (_, i) => h("th", { scope: "col" }, slice.left + i)),
-  );
-  const body = Array.from({ length: rows }, (_, row) =>
-    h(
-      "tr",
-      null,
-      h("th", { scope: "row" }, slice.top + row),
-      Array.from({ length: columns }, (__, column) => cell(slice, row * columns + column, min, max, look)),
-    ),
-  );
-  return h("table", { class: "tensor-table" }, h("thead", null, head), h("tbody", null, body));
+  const count = rows * columns;
+  const shown = slice.imaginary ? Array.from({ length: count }, (_, i) => magnitude(slice, i)) : slice.values;
+  const range = colourRange(shown);
+  let longest = String(slice.left + columns).length;
+  for (let i = 0; i < count; i++) longest = Math.max(longest, elementText(slice, i, look).length);
+  const table = h("table", {
+    class: "tensor-table",
+    style: { "--cell": `${longest}ch`, "--head": `${String(slice.top + rows).length}ch` },
+    "aria-rowcount": rows + 1,
+    "aria-colcount": columns + 1,
+  });
+  const sized = h("div", { class: "tensor-cells" }, table);
+  const scroller = h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sized);
+  const draw = (/** @type {Cells} */ cells) => drawCells(table, { slice, look, range, cells });
+  const reveal = cellWindow({ scroller, sized, table, rows, columns, draw }, slice.marked ?? null);
+  return { element: h("div", null, scroller, rangeText(app, range)), reveal };
 }
 
 /**
- * Create the cell of one element, coloured by its place between the minimum and maximum, complex ones by
- * their magnitude.
+ * Draw some cells of a slice with the numbers of their rows and columns.
+ * @param {HTMLTableElement} table
+ * @param {{slice: Elements & {window: number[], top: number, left: number}, look: Look, range:
+ *   import("../core/ramp.js").ColourRange | null, cells: Cells}} options
+ */
+function drawCells(table, { slice, look, range, cells: [top, bottom, left, right] }) {
+  const across = Array.from({ length: right - left }, (_, i) => left + i);
+  const head = h(
+    "tr",
+    { "aria-rowindex": 1 },
+    h("td"),
+    across.map((column) => h("th", { scope: "col", "aria-colindex": column + 2 }, slice.left + column)),
+  );
+  const body = Array.from({ length: bottom - top }, (_, i) => {
+    const row = top + i;
+    const cells = across.map((column) => cell(slice, row, column, range, look));
+    return h("tr", { "aria-rowindex": row + 2 }, h("th", { scope: "row" }, slice.top + row), cells);
+  });
+  const width = `${across.length} * var(--cell) + ${across.length + 1} * var(--pad)`;
+  table.style.width = `calc(var(--head) + ${width})`;
+  replace(table, h("thead", null, head), h("tbody", null, body));
+}
+
+/**
+ * Return the magnitude of a complex element, or the value of a real one.
  * @param {Elements} elements
  * @param {number} i
- * @param {number} min
- * @param {number} max
- * @param {{digits: number, scientific: boolean}} look
  */
-function cell(elements, i, min, max, look) {
-  const { values, imaginary } = elements;
-  const value = imaginary ? Math.hypot(values[i], imaginary[i]) : values[i];
-  const written = elementText(elements, i, look);
-  if (!Number.isFinite(value)) return h("td", { class: "strange" }, written);
-  const share = max > min ? (value - min) / (max - min) : 0.5;
+function magnitude({ values, imaginary }, i) {
+  return imaginary ? Math.hypot(values[i], imaginary[i]) : values[i];
+}
+
+/**
+ * Create the cell of one element, coloured by its position in the range of colours, complex ones by their
+ * magnitude.
+ * @param {Elements & {window: number[]}} slice
+ * @param {number} row
+ * @param {number} column
+ * @param {import("../core/ramp.js").ColourRange | null} range
+ * @param {Look} look
+ */
+function cell(slice, row, column, range, look) {
+  const i = row * slice.window[1] + column;
+  const value = magnitude(slice, i);
+  const written = elementText(slice, i, look);
+  const marked = slice.marked?.[0] === row && slice.marked[1] === column ? " marked" : "";
+  const place = { "aria-colindex": column + 2 };
+  if (!Number.isFinite(value)) return h("td", { class: `strange${marked}`, ...place }, written);
+  const { low, high } = range ?? { low: value, high: value };
+  const share = high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
   const strength = Math.round(Math.abs(share - 0.5) * 2 * 38);
   const colour = share >= 0.5 ? "var(--run-2)" : "var(--run-1)";
+  const beyond = value < low || value > high ? "beyond" : "";
   return h(
     "td",
-    { style: { background: `color-mix(in srgb, ${colour} ${strength}%, transparent)` } },
+    {
+      class: beyond + marked || null,
+      style: { background: `color-mix(in srgb, ${colour} ${strength}%, transparent)` },
+      ...place,
+    },
     written,
   );
 }
@@ -78,7 +128,7 @@ function cell(elements, i, min, max, look) {
  * Format an element: 1.5, 9007199254740993, 1 − 2i.
  * @param {Elements} elements
  * @param {number} i
- * @param {{digits: number, scientific: boolean}} look
+ * @param {Look} look
  */
 export function elementText({ values, imaginary, exact }, i, look) {
   if (exact) return exact[i].replace("-", "−");
@@ -89,7 +139,7 @@ export function elementText({ values, imaginary, exact }, i, look) {
 /**
  * Format a value with the chosen digits and notation.
  * @param {number} value
- * @param {{digits: number, scientific: boolean}} look
+ * @param {Look} look
  */
 export function text(value, look) {
   if (!Number.isFinite(value)) return formatNumber(value);

@@ -3,6 +3,7 @@
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { onceATask } from "../core/lazy_work.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { searchBox } from "./field.js";
 import { emptyState } from "./nothing.js";
@@ -46,7 +47,7 @@ export class TagCards {
     this.body = h("div", null);
     this.arrangement = new TagArrangement(app, {
       rebuild: () => this.build(),
-      columns: () => this.columns(),
+      columns: onceATask(() => this.columns()),
       resizable,
     });
     replace(root, this.head, this.arrangement.element, this.body);

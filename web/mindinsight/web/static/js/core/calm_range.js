@@ -35,14 +35,25 @@ export function calmRange(columns, share = 0.02) {
  * @returns {[number, number] | null}
  */
 export function calmRangeOf(columns) {
-  const values = [...columns].flatMap((column) => Array.from(column).filter(Number.isFinite));
+  const ends = calmEnds([...columns].flatMap((column) => Array.from(column)));
+  if (!ends) return null;
+  const { least, most, smallest } = ends;
+  const margin = (most - least || Math.abs(most) || 1) / MARGIN;
+  return [smallest >= 0 ? Math.max(least - margin, 0) : least - margin, most + margin];
+}
+
+/**
+ * Return the ends of the finite values without those far from most of them, how many these are, and the
+ * smallest of all. Null if they make the range less than five times as wide.
+ * @param {ArrayLike<number>} column
+ */
+export function calmEnds(column) {
+  const values = Float64Array.from(column).filter(Number.isFinite).sort();
   if (values.length < FEWEST) return null;
-  values.sort((a, b) => a - b);
   const [low, high] = [CUT, 1 - CUT].map((share) => values[Math.round(share * (values.length - 1))]);
   const room = TUKEY * (high - low);
   const inside = values.filter((value) => value >= low - room && value <= high + room);
   const [least, most] = [inside[0], inside[inside.length - 1]];
   if (values[values.length - 1] - values[0] < TIMES * (most - least)) return null;
-  const margin = (most - least || Math.abs(most) || 1) / MARGIN;
-  return [values[0] >= 0 ? Math.max(least - margin, 0) : least - margin, most + margin];
+  return { least, most, outside: values.length - inside.length, smallest: values[0] };
 }

@@ -29,7 +29,7 @@ const CONTROLS = [
 export async function capture(app, root) {
   /** @type {Figure[]} */
   const figures = [];
-  const scrollers = root.querySelectorAll(".table-scroll");
+  const scrollers = root.querySelectorAll(".table-scroll, .tensor-scroll");
   scrollers.forEach((scroller) => scroller.dispatchEvent(new Event(COPIED)));
   const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
   /** @type {[HTMLImageElement, HTMLImageElement][]} */

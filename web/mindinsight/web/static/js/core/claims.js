@@ -2,6 +2,7 @@
 // decides itself come from functions that `tests/claims` calls by name.
 
 import { h, replace } from "./dom.js";
+import { isCount } from "./i18n.js";
 
 /**
  * @typedef {Object} Claim
@@ -38,7 +39,7 @@ export function madeClaim(key, verdict, values = {}) {
 export function claimText(app, claim) {
   const values = Object.entries(claim.values).map(([name, value]) => [
     name,
-    name === "n" ? value : words(app, value),
+    name === "n" || isCount(name, value) ? value : words(app, value),
   ]);
   const texts = [app.t(claim.key, Object.fromEntries(values)), ...claim.missing.map((key) => app.t(key))];
   return texts.join(app.boot.lang === "zh" ? "" : " ");
@@ -86,15 +87,13 @@ export function withRest(claim, rest) {
 }
 
 /**
- * Return a value of a claim as text. Lists are joined; nested claims are translated.
+ * Return a value of a claim as text, or a list of texts. Nested claims are translated.
  * @param {Words} app
  * @param {unknown} value
- * @returns {string}
+ * @returns {unknown}
  */
 function words(app, value) {
-  if (Array.isArray(value)) {
-    return value.map((entry) => words(app, entry)).join(app.boot.lang === "zh" ? "、" : ", ");
-  }
+  if (Array.isArray(value)) return value.map((entry) => words(app, entry));
   if (typeof value === "number") return app.format.number(value);
   if (value && typeof value === "object") return claimText(app, /** @type {Claim} */ (value));
   return String(value);

@@ -43,11 +43,19 @@ export function number(value, digits = 4) {
 }
 
 /**
+ * Format a step: with all its digits, as those of neighbours differ in the last.
+ * @param {number | undefined} value
+ */
+export function step(value) {
+  return number(value, 16); // 16 digits hold all integers that are exact
+}
+
+/**
  * Format a number that somebody set: as others, but with all digits of integers, as seeds differ in the last.
  * @param {number} value
  */
 export function setting(value) {
-  return number(value, Number.isInteger(value) ? 16 : 5); // 16 digits hold all integers that are exact
+  return Number.isInteger(value) ? step(value) : number(value, 5);
 }
 
 /** Format a size: 12.3 MB. @param {number} count */

@@ -67,3 +67,22 @@ export function whenSaved(work) {
 export function wakeAll() {
   document.dispatchEvent(new Event(ALL));
 }
+
+/**
+ * Return a function that measures the page once in a task: between changes of many elements every measurement
+ * would lay out the page anew.
+ * @template T
+ * @param {() => T} measure
+ * @returns {() => T}
+ */
+export function onceATask(measure) {
+  /** @type {{value: T} | null} */
+  let known = null;
+  return () => {
+    if (!known) {
+      known = { value: measure() };
+      queueMicrotask(() => (known = null));
+    }
+    return known.value;
+  };
+}

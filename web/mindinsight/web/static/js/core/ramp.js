@@ -1,4 +1,6 @@
-// Sequential colour scale of heat maps.
+// Sequential colour scale of heat maps, and the values that it spans.
+
+import { calmEnds } from "./calm_range.js";
 
 /**
  * Return a perceptually uniform colour scale from the panel's colour to the accent.
@@ -19,4 +21,29 @@ export function ramp(app) {
         [0.6, "#1f8a93"],
         [1, "#123a5c"],
       ];
+}
+
+/**
+ * Ends of a colour scale and the number of values beyond them.
+ * @typedef {{low: number, high: number, beyond: number}} ColourRange
+ */
+
+/**
+ * Return the range of values that colours span: all finite ones, or all but outliers that would leave the
+ * others one colour. Null without a finite value.
+ * @param {ArrayLike<number>} values
+ * @returns {ColourRange | null}
+ */
+export function colourRange(values) {
+  const calm = calmEnds(values);
+  if (calm?.outside && calm.most > calm.least) {
+    return { low: calm.least, high: calm.most, beyond: calm.outside };
+  }
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    low = Math.min(low, values[i]);
+    high = Math.max(high, values[i]);
+  }
+  return low <= high ? { low, high, beyond: 0 } : null;
 }

@@ -6,7 +6,7 @@
 import { tell } from "./dom.js";
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
-import { colourOf, dashesOf, DASHES, giveColours } from "./colours.js";
+import { colourOf, COLOURS, dashesOf, DASHES, giveColours } from "./colours.js";
 import { countJobs, foldedJobs, hasRecords, lowestRank, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
 import { idOf, parseChoice, writeChoice } from "./names.js";
 import { Following } from "./run_list.js";
@@ -148,7 +148,11 @@ export class Selection {
    * charts then show only the newest. Of each folded job it has only the lowest rank.
    */
   asked() {
-    if (!this.automatic()) return this.entries();
+    return this.automatic() ? this.#allEntries() : this.entries();
+  }
+
+  /** Return all runs, with only the lowest rank of each job that the user has not expanded, newest first. */
+  #allEntries() {
     const all = this.all();
     return withoutOtherRanks(all, foldedJobs(all, all, this.#unfolded));
   }
@@ -330,12 +334,17 @@ export class Selection {
     const choice = this.#choice;
     if (choice && !choice.inverted) return choice.ids;
     if (choice) return new Set(runs.map((run) => run.id).filter((id) => !choice.ids.has(id)));
+    return new Set(this.#newest().map((run) => run.id));
+  }
+
+  /** Return the runs of the newest jobs. */
+  #newest() {
     // A hidden run is among the newest: no other is charted in its place.
     const newest = ofNewestJobs(
       this.list().runs.filter((run) => !run.archived && hasRecords(run)),
       NEWEST,
     ).filter((run) => !run.hidden);
-    return new Set((newest.length ? newest : ofNewestJobs(runs, NEWEST)).map((run) => run.id));
+    return newest.length ? newest : ofNewestJobs(this.all(), NEWEST);
   }
 
   /** Return a choice of the shown runs, or the hidden ones if those are fewer. @param {Set<string>} next */
@@ -353,12 +362,26 @@ export class Selection {
     this.#tell("runs");
   }
 
+  /**
+   * Give runs colours: the newest first, then as many others as there are colours, so that the colours do not
+   * depend on which runs or which page is opened first. Return whether a colour changed.
+   */
+  #giveColours() {
+    const plain = (/** @type {Run[]} */ runs) => runs.filter((run) => !run.chosen && hasRecords(run));
+    const newest = new Set(this.#newest());
+    const entries = this.#allEntries();
+    const inOrder = [...entries.filter((run) => newest.has(run)), ...entries, ...this.all()];
+    const first = [...new Set(plain(inOrder))].slice(0, COLOURS);
+    const fresh = [first.slice(0, NEWEST), first].filter(
+      (runs) => !runs.every(({ id }) => this.#given.has(id)),
+    );
+    return [...fresh, plain(this.entries())].map((runs) => giveColours(runs, this.#given)).some(Boolean);
+  }
+
   /** Recompute folded jobs, dashes and colours, then tell subscribers. @param {Reason} reason */
   #tell(reason) {
     this.#shown = this.#folded = this.#dashes = null;
-    const entries = this.entries();
-    const plain = entries.filter((run) => !run.chosen && hasRecords(run));
-    if (giveColours(plain, this.#given)) this.#url.keepColours([...this.#given]);
+    if (this.#giveColours()) this.#url.keepColours([...this.#given]);
     this.colouring.follow(this.runs());
     tell(this.#callbacks, reason);
   }

@@ -142,7 +142,7 @@ export class Checkpoints {
     const keys = Object.keys(changes);
     this.entry = isStep(this.state, changes);
     if (changes.mode && changes.mode !== this.state.mode) {
-      Object.assign(changes, { sort: "", descending: false, unchanged: false, tensor: "", at: "" });
+      Object.assign(changes, { sort: "", descending: false, unchanged: false, only: "", tensor: "", at: "" });
     }
     Object.assign(this.state, changes);
     if (keys.some((key) => READ.includes(key))) this.open();

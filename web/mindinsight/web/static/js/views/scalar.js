@@ -5,6 +5,7 @@ import { grownRuns } from "../core/changes.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { onceATask } from "../core/lazy_work.js";
 import { preferencesOf } from "../core/preferences.js";
 import { nameOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
@@ -158,7 +159,7 @@ class Scalars {
       tags: [],
       runsOf: (tag) => this.holders.get(tag) ?? [],
       passing: (tags) => tagsShown(tags, this.options.filter),
-      columns: () => columnsIn(this.body),
+      columns: onceATask(() => columnsIn(this.body)),
       shown: () => page.passing(page.tags),
       displayButton: () => (this.display ??= displayButton(page)).drawn(),
     };

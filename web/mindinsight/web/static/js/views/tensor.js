@@ -10,8 +10,11 @@ import { tagsOfEntries } from "../core/tags.js";
 import { heatFigure } from "../components/histogram/over_time.js";
 import { firstNonFinite, nonFiniteBadge, summed } from "../components/histogram/non_finite.js";
 import { toolbar } from "./tensor/controls.js";
-import { pager, sliceHeat } from "./tensor/slice.js";
+import { pager } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";
+import { colourRange } from "../core/ramp.js";
+import { rangeText } from "../components/range_text.js";
+import { sliceHeat } from "../components/slice_heat.js";
 import { factsTable, sliceTable } from "../components/slice_table.js";
 
 /** @typedef {import("../core/answers.js").Distribution} Distribution */
@@ -239,20 +242,17 @@ export class Tensors {
         role: "img",
         "aria-label": `${state.tag} ${slice.dims}`,
       });
-      replace(body, h("div", { class: "panel grow" }, plot, pager(app, slice, move)), facts);
-      app.charts.draw(plot, () => sliceHeat(app, slice));
+      const range = rangeText(app, colourRange(slice.values));
+      replace(body, h("div", { class: "panel grow" }, plot, range, pager(app, slice, move)), facts);
+      const numbers = (/** @type {number} */ first, /** @type {number} */ count) =>
+        Array.from({ length: count }, (_, i) => first + i);
+      const [rows, columns] = slice.window;
+      const axes = { x: numbers(slice.left, columns), y: numbers(slice.top, rows) };
+      app.charts.draw(plot, () => sliceHeat(app, { ...slice, ...axes }));
       return;
     }
-    replace(
-      body,
-      h(
-        "div",
-        { class: "panel grow" },
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(slice, state)),
-        pager(app, slice, move),
-      ),
-      facts,
-    );
+    const { element } = sliceTable(app, slice, state);
+    replace(body, h("div", { class: "panel grow" }, element, pager(app, slice, move)), facts);
   }
 
   /** Draw the distribution over the steps. @param {Distribution} answer */

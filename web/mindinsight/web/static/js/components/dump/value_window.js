@@ -1,11 +1,13 @@
-// Values of one tensor from any reader: histogram, slice as heat map or table, and download.
+// Values of one tensor: histogram, slice as heat map or table, links to notable elements, and download.
 
-import { segments } from "../button.js";
+import { button, segments } from "../button.js";
 import { plotArea } from "../chart_card.js";
 import { empty } from "../empty.js";
 import { windowText } from "../slice_window.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { colourRange } from "../../core/ramp.js";
+import { rangeText } from "../range_text.js";
 import { sliceTable } from "../slice_table.js";
 import { errorText } from "./failure.js";
 import { histogramFigure, sliceFigure } from "./tensor_figures.js";
@@ -14,15 +16,35 @@ import { histogramFigure, sliceFigure } from "./tensor_figures.js";
 /** @typedef {import("../../core/answers.js").Slice} Slice */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {"histogram" | "heat" | "table"} Mode */
-/** @typedef {{key: string, mode: Mode, dims: string, top: number, left: number}} Look */
+/**
+ * `cell`: row and column of the slice that were gone to.
+ * @typedef {{key: string, mode: Mode, dims: string, top: number, left: number, cell?: number[] | null}} Look
+ */
 
 const WINDOW = 200;
 /** @type {Mode[]} */
 const MODES = ["histogram", "heat", "table"];
 
+/** Elements that are gone to, by the statistic that describes them. */
+const ELEMENTS = ["minimum", "maximum", "nans", "positive_infs", "negative_infs"];
+const AXES = 2; // rows and columns of a table
+
 /** Return the initial view of a tensor. @param {string} key of the tensor @returns {Look} */
 export function firstLook(key) {
   return { key, mode: "histogram", dims: "", top: 0, left: 0 };
+}
+
+/**
+ * Return the view of the table whose window has the element of an index.
+ * @param {number[]} index
+ * @returns {Partial<Look>}
+ */
+export function lookAt(index) {
+  const fixed = Math.max(0, index.length - AXES);
+  const [row = 0, column = 0] = index.slice(fixed);
+  const [top, left] = [row, column].map((at) => at - (at % WINDOW));
+  const dims = `[${index.map((at, axis) => (axis < fixed ? at : ":")).join(",")}]`;
+  return { mode: "table", dims, top, left, cell: [row, column] };
 }
 
 /** Controls and picture of the values of one tensor. */
@@ -40,31 +62,60 @@ export class ValueWindow {
     this.look = look;
     this.body = h("div", { class: "dump-values" });
     this.requests = latest(this.body);
+    this.searches = latest();
     /** @type {HTMLInputElement} */
     this.dims = h("input", {
       type: "text",
       class: "mono",
       "aria-label": app.t("tensor.dims"),
       title: app.t("tensor.dims_how"),
-      onchange: () => this.move({ dims: this.dims.value.trim(), top: 0, left: 0 }),
+      onchange: () => this.move({ dims: this.dims.value.trim(), top: 0, left: 0, cell: null }),
     });
     const label = h("span", { class: "label" }, app.t("tensor.dims"));
     this.slice = h("label", { class: "field inline" }, label, this.dims);
-    this.element = h("div", null, this.toolbar(), this.body);
+    this.modes = this.modeChoice();
+    this.elements = h("div", { class: "toolbar small dump-elements" });
+    this.element = h("div", null, this.elements, this.toolbar(), this.body);
+    this.searches.ask(
+      () => app.api.get(`${routes}/elements`, tensor),
+      (indices) => replace(this.elements, this.links(/** @type {Record<string, number[]>} */ (indices))),
+      () => {}, // the body says why the values cannot be read
+    );
   }
 
-  /** Create the controls. */
-  toolbar() {
-    const { t, api } = this.app;
-    const modes = segments({
+  /** Create the buttons that go to notable elements. @param {Record<string, number[]>} indices */
+  links(indices) {
+    return ELEMENTS.filter((name) => indices[name]).map((name) => {
+      const index = indices[name];
+      const label = this.app.t(`dump.element.${name}`, { at: `[${index.join(", ")}]` });
+      return button(label, () => this.go(index), { class: "link" });
+    });
+  }
+
+  /** Show the element of an index in the table. @param {number[]} index */
+  go(index) {
+    this.modes.set("table");
+    this.dims.value = "";
+    this.move(lookAt(index));
+  }
+
+  /** Create the choice of the mode. */
+  modeChoice() {
+    const { t } = this.app;
+    return segments({
       label: t("dump.view"),
       options: MODES.map((value) => ({ value, label: t(`dump.values.${value}`) })),
       value: this.look.mode,
       onchange: (mode) => this.move({ mode: /** @type {Mode} */ (mode) }),
     });
+  }
+
+  /** Create the controls. */
+  toolbar() {
+    const { t, api } = this.app;
     const href = api.build(`${this.routes}/download`, this.tensor);
     const file = h("a", { class: "button", href, download: "" }, t("dump.download"));
-    return h("div", { class: "toolbar" }, modes, this.slice, file);
+    return h("div", { class: "toolbar" }, this.modes, this.slice, file);
   }
 
   /** Change what is shown and redraw. @param {Partial<Look>} changes */
@@ -105,28 +156,35 @@ export class ValueWindow {
     if ("counts" in answer && answer.elements !== undefined) {
       replace(body, h("p", { class: "muted", role: "status" }, emptyText(app, answer)));
     } else if ("counts" in answer) this.chart(histogramFigure(app, answer));
-    else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
-    else {
-      const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
-      const table = sliceTable(windowed, { digits: 5, scientific: false });
+    else if (look.mode === "heat") {
+      this.chart(sliceFigure(app, answer), rangeText(app, colourRange(answer.values)));
+    } else {
+      const marked = look.cell && [look.cell[0] - answer.top, look.cell[1] - answer.left];
+      const { element, reveal } = sliceTable(app, { ...answer, marked }, { digits: 5, scientific: false });
       replace(
         body,
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
+        element,
         pager(app, answer, (changes) => this.move(changes)),
       );
+      reveal();
     }
   }
 
   /** Drop requests in flight. */
   end() {
     this.requests.end();
+    this.searches.end();
   }
 
-  /** Draw a figure. @param {import("../../core/charts.js").Figure} figure */
-  chart(figure) {
+  /**
+   * Draw a figure.
+   * @param {import("../../core/charts.js").Figure} figure
+   * @param {HTMLElement | null} [legend]
+   */
+  chart(figure, legend = null) {
     const { app, body, look } = this;
     const plot = plotArea(app.t(`dump.values.${look.mode}`));
-    replace(body, plot);
+    replace(body, plot, legend);
     app.charts.draw(plot, () => figure);
   }
 }

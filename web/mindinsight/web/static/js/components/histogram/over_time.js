@@ -4,6 +4,7 @@ import { hatchImages } from "../hatching.js";
 import { zoneName } from "../../core/format.js";
 import { ramp } from "../../core/ramp.js";
 import { middles, row, times } from "./series.js";
+import { valueAxis } from "./shared_scale.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./series.js").Series} Series */
@@ -55,7 +56,7 @@ export function heatFigure(app, series, axis, scale = null) {
   const images = nonFiniteSteps(app, series, axis, peaks);
   return {
     data: [trace, ...nonFinite(app, series, axis, peaks)],
-    layout: layout(app, axis, { images }, scale),
+    layout: layout(app, axis, { images }, valueAxis(scale, series.edges)),
   };
 }
 
@@ -160,7 +161,7 @@ export function percentileFigure(app, series, axis, scale = null) {
     line: { color: colour, width: 2 },
     hovertemplate: `${app.t("histogram.median")}: %{y:.4g}<extra></extra>`,
   });
-  return { data, layout: layout(app, axis, { hovermode: "x" }, scale) };
+  return { data, layout: layout(app, axis, { hovermode: "x" }, valueAxis(scale, series.edges)) };
 }
 
 /**
@@ -168,11 +169,15 @@ export function percentileFigure(app, series, axis, scale = null) {
  * @param {App} app
  * @param {string} axis
  * @param {Record<string, unknown>} more
- * @param {Scale | null} scale
+ * @param {ReturnType<typeof valueAxis>} values
  */
-function layout(app, axis, more, scale) {
+function layout(app, axis, more, values) {
   const date = { type: "date", title: { text: zoneName(Date.now() / 1000) } };
   const xaxis = app.theme.axis({ nticks: 6, ...(axis === "wall" ? date : { type: "linear" }) });
-  const range = scale ? { range: [scale.low, scale.high] } : {};
-  return { ...app.theme.plotly(), xaxis, yaxis: app.theme.axis({ nticks: 6, ...range }), ...more };
+  return {
+    ...app.theme.plotly(),
+    xaxis,
+    yaxis: app.theme.axis({ nticks: 6, ...values }),
+    ...more,
+  };
 }

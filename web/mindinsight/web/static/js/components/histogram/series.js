@@ -59,5 +59,5 @@ export function row(series, column) {
 export function label(app, series, axis, column) {
   const at = times(series, axis)[column];
   if (axis === "wall") return app.format.time(at / 1000);
-  return axis === "relative" ? app.format.duration(at) : app.format.number(at);
+  return axis === "relative" ? app.format.duration(at) : app.format.step(at);
 }

@@ -1,5 +1,6 @@
 // Scale shared by the histograms of several cards: range of values and density of the fullest bins.
 
+import { number } from "../../core/format.js";
 import { row } from "./series.js";
 
 /** @typedef {import("./series.js").Series} Series */
@@ -17,6 +18,24 @@ export function densities(series, column) {
   const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   const { edges } = series;
   return Float32Array.from(counts, (count, bin) => count / total / (edges[bin + 1] - edges[bin] || 1));
+}
+
+const CONSTANT = 1e-9; // of its size: values that vary by less differ by rounding alone
+
+/**
+ * Return what an axis of values has beside its number of ticks: a shared range, and a single tick if its
+ * values differ by rounding alone, which no short text tells apart.
+ * @param {{low: number, high: number} | null} scale
+ * @param {Float64Array} edges of the bins
+ * @returns {{range?: [number, number], tickvals?: number[], ticktext?: string[]}}
+ */
+export function valueAxis(scale, edges) {
+  const [low, high] = scale ? [scale.low, scale.high] : [edges[0], edges[edges.length - 1]];
+  const shared = scale ? { range: /** @type {[number, number]} */ ([low, high]) } : {};
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!size || high - low > CONSTANT * size) return shared;
+  const middle = low / 2 + high / 2;
+  return { ...shared, tickvals: [middle], ticktext: [number(middle, 6)] };
 }
 
 /** Return the scale of a single histogram card. @param {Series} series @returns {Scale} */

@@ -161,8 +161,8 @@ export class Beside {
         part?.href && h("p", { class: "small" }, h("a", { href: part.href }, t(`align.open.${name}`))),
       ),
     );
-    const names = this.missing.map((name) => t(`align.part.${name}`)).join(", ");
-    const missing = names && h("p", { class: "muted small" }, t("align.missing", { names }));
+    const names = this.missing.map((name) => t(`align.part.${name}`));
+    const missing = names.length > 0 && h("p", { class: "muted small" }, t("align.missing", { names }));
     replace(this.element, h("div", { class: "align-parts" }, panels), missing);
   }
 }

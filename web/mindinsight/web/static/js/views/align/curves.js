@@ -9,7 +9,7 @@ import { mainTag } from "../../components/main_tag.js";
  * @param {import("../../core/answers.js").AlignedTag[]} rows
  * @param {string[]} ids of the baseline and the run
  */
-export function showCurves({ selection, theme, t }, curves, rows, [baseline, run]) {
+export function showCurves({ selection, t }, curves, rows, [baseline, run]) {
   const main = rows.length ? mainTag(rows, /loss/i) : "";
   const row = rows.find(({ onset }) => onset !== null) ?? rows.find(({ tag }) => tag === main);
   if (!row) {
@@ -22,9 +22,9 @@ export function showCurves({ selection, theme, t }, curves, rows, [baseline, run
       name: t("align.of_baseline", { run: name(baseline) }),
       tag: row.tag,
       runs: [baseline],
-      colour: theme.colour("--accent"),
+      colour: selection.colour(baseline),
     },
-    { name: name(run), tag: row.other, runs: [run], colour: theme.colour("--bad"), dash: "dot" },
+    { name: name(run), tag: row.other, runs: [run], colour: selection.colour(run), dash: "dot" },
   ];
   curves.show(t("align.curves", { tag: row.tag }), groups, row.onset);
 }

@@ -131,10 +131,30 @@ function filters(view) {
     words,
     state.mode !== "tensors" && unchanged,
     lost,
+    state.mode === "compare" && stateChooser(view),
     state.mode === "timeline" && orderChooser(view),
     h("span", { class: "grow" }),
     button("CSV", () => save(view)),
   );
+}
+
+/** Create the choice of the state of the differences that are shown. @param {Checkpoints} view */
+function stateChooser(view) {
+  const { app, state, answer } = view;
+  const { t } = app;
+  const counts = { ...(state.only && { [state.only]: 0 }), ...answer?.counts };
+  const shown = Object.entries(counts).filter(([name, n]) => n || name === state.only);
+  const choice = select({
+    label: t("dump.column.state"),
+    options: [
+      { value: "", label: t("dump.compare.only.all") },
+      ...shown.map(([value, n]) => ({ value, label: t(`dump.weights.count.${value}`, { n }) })),
+    ],
+    value: state.only,
+    onchange: (only) => view.change({ only }),
+  });
+  choice.box.dataset.focus = "state";
+  return choice;
 }
 
 /** Create the choice of the order of a timeline's rows. @param {Checkpoints} view */

@@ -33,13 +33,22 @@ export async function readLoss(app, run, signal) {
   return series.length ? { tag, step: series[0].step, value: series[0].value } : null;
 }
 
+const HOLE = 4; // usual distances between recorded steps, from which on nothing is known between them
+
 /**
- * Return the value at the last recorded step up to `step`; null before the first.
+ * Return the loss at a step, or the last one before if it is near: the step and its value. Null if the loss
+ * at that step is unknown, because it was recorded at other steps only.
  * @param {{step: ArrayLike<number>, value: ArrayLike<number>}} loss
  * @param {number} step
+ * @returns {{step: number, value: number} | null}
  */
-export function lossAt(loss, step) {
+export function lossAt({ step: steps, value }, step) {
   let at = -1;
-  while (at + 1 < loss.step.length && loss.step[at + 1] <= step) at++;
-  return at < 0 ? null : loss.value[at];
+  while (at + 1 < steps.length && steps[at + 1] <= step) at++;
+  if (at < 0) return null;
+  const gaps = Float64Array.from({ length: steps.length - 1 }, (_, i) => steps[i + 1] - steps[i]).sort();
+  const usual = gaps[gaps.length >> 1] ?? 0;
+  const between = at + 1 < steps.length;
+  const near = between ? steps[at + 1] - steps[at] <= HOLE * usual : step - steps[at] <= usual;
+  return steps[at] === step || near ? { step: steps[at], value: value[at] } : null;
 }

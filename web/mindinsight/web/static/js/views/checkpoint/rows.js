@@ -109,6 +109,7 @@ export function shownRows(rows, state) {
     (row) =>
       words.every((word) => row.name.toLowerCase().includes(word)) &&
       (!state.unchanged || kind.unchanged(row)) &&
+      (!state.only || state.mode !== "compare" || row.state === state.only) &&
       (!state.lost || kind.lost(row) > 0),
   );
   if (!state.sort) return passed.sort((a, b) => kind.weight(b) - kind.weight(a) || 0); // of two Infinity 0

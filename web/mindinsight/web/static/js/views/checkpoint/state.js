@@ -10,6 +10,7 @@
  * @property {string} q in the names of tensors
  * @property {boolean} unchanged only what did not change
  * @property {boolean} lost only what is not finite
+ * @property {string} only the state of the differences that are shown, "" for all
  * @property {string} sort a column, "" for what matters first
  * @property {boolean} descending
  * @property {string} tensor shown at the side
@@ -26,6 +27,7 @@ const KEYS = /** @type {const} */ ({
   file: "file",
   second: "second",
   q: "q",
+  only: "only",
   sort: "sort",
   tensor: "tensor",
   at: "at",

@@ -19,6 +19,17 @@ import { changesOf, numberOf } from "./rows.js";
 
 const WIDE = 12; // checkpoints up to which cells have text
 const DARK = 0.55; // share of the ramp from which text is light, in the light theme
+const DIGITS = 2; // of a change in a cell; changes with the same digits have the same colour
+const NOISE = 1e-3; // relative spread of the changes up to which they have one colour
+
+/** Return a change with the digits of its cell. @param {number} change */
+const rounded = (change) => Number(change.toPrecision(DIGITS));
+
+/**
+ * Return the position of a share of the scale on the ramp, whose first part looks like the background.
+ * @param {number} part
+ */
+const placed = (part) => 0.08 + 0.92 * part;
 
 /**
  * Return the description of a tensor's cell: checkpoint, change and state.
@@ -62,7 +73,9 @@ export function changeScale(rows) {
     .flatMap((row) => (row.weight ? changesOf(row) : []))
     .filter(Number.isFinite)
     .sort((a, b) => a - b);
-  return changes.length ? [changes[(changes.length - 1) >> 1], changes[changes.length - 1]] : null;
+  if (!changes.length) return null;
+  const [low, high] = [changes[(changes.length - 1) >> 1], changes[changes.length - 1]];
+  return high <= low * (1 + NOISE) ? [high, high] : [rounded(low), rounded(high)];
 }
 
 /**
@@ -71,10 +84,12 @@ export function changeScale(rows) {
  * @param {[number, number] | null} scale
  */
 export function share(change, scale) {
-  const value = numberOf(change);
-  if (!scale || Number.isNaN(value) || value > scale[1]) return 1;
+  const value = rounded(numberOf(change));
+  if (!scale || Number.isNaN(value)) return 1;
   const [low, high] = scale;
-  if (value <= low) return low === high ? 0.5 : 0;
+  if (low === high) return value > Math.max(high, rounded(high)) * (1 + NOISE) ? 1 : 0.5;
+  if (value > high) return 1;
+  if (value <= low) return 0;
   return Math.log(value / low) / Math.log(high / low);
 }
 
@@ -92,7 +107,7 @@ export function timelineCells(app, row, checkpoints, scale, current, open) {
   const texts = checkpoints.length <= WIDE;
   return checkpoints.map((_, at) => {
     const kind = cellClass(row, at);
-    const place = 0.08 + 0.92 * share(row.changes[at], scale);
+    const place = placed(share(row.changes[at], scale));
     const light = app.theme.dark() ? place < DARK : place > DARK;
     const style =
       kind === "moved" ? { background: between(stops, place), color: light ? "#fff" : "#111" } : {};
@@ -129,7 +144,9 @@ export function timelineCells(app, row, checkpoints, scale, current, open) {
 function shortText({ t, format }, row, at, kind) {
   if (kind.startsWith("lost")) return t("checkpoint.short.lost");
   if (kind === "frozen") return "=";
-  if (kind === "moved") return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), 2);
+  if (kind === "moved") {
+    return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), DIGITS);
+  }
   return kind === "odd" ? "!" : "";
 }
 
@@ -153,12 +170,15 @@ export function legend(app, scale) {
     class: "timeline-scale",
     style: { background: `linear-gradient(90deg, ${colours})` },
   });
-  const ends = scale?.map((end) => format.number(end, 2)) ?? [];
+  const ends = scale?.map((end) => format.number(end, DIGITS)) ?? [];
+  const one = scale && scale[0] === scale[1];
+  const only = between(stops, placed(0.5));
+  const swatch = h("i", { class: "timeline-scale", style: { background: only } });
+  const range = one ? [swatch, ends[0]] : [`≤ ${ends[0]}`, bar, `≥ ${ends[1]}`];
   return h(
     "p",
     { class: "row wrap small muted" },
-    scale &&
-      h("span", { class: "row" }, `${t("checkpoint.legend.change")} ≤ ${ends[0]}`, bar, `≥ ${ends[1]}`),
+    scale && h("span", { class: "row" }, t("checkpoint.legend.change"), range),
     ["lost", "all", "frozen", "odd", "absent"].map(key),
   );
 }

@@ -1,4 +1,4 @@
-// Header of the timeline: each checkpoint with the run's loss at its step.
+// Header of the timeline: each checkpoint with the run's loss at its step, if it is known.
 
 import { h } from "../../core/dom.js";
 import { lossAt } from "./origin.js";
@@ -15,16 +15,19 @@ export function timelineHeads(view) {
     loss && step !== null ? (lossAt(loss, step) ?? null) : null;
   const heads = view.series().map(({ id, label, step }) => {
     const at = value(step);
+    const before = at !== null && at.step !== step && t("checkpoint.step", { step: at.step });
     const words = [
       id.slice(2),
       step !== null && t("checkpoint.step", { step }),
-      at !== null && `${loss?.tag}: ${format.number(at)}`,
+      at !== null && `${loss?.tag}: ${format.number(at.value)}`,
+      before && t("checkpoint.loss_before", { step: at.step }),
     ];
     return h(
       "th",
       { scope: "col", class: "timeline-head", title: words.filter(Boolean).join(" · ") },
       h("button", { type: "button", onclick: () => view.change({ mode: "tensors", file: id }) }, label),
-      loss && h("span", { class: "small muted" }, at === null ? "–" : format.number(at, 3)),
+      loss && h("span", { class: "small muted" }, at === null ? "–" : format.number(at.value, 3)),
+      before && h("span", { class: "small muted" }, before),
     );
   });
   const name = h("th", { scope: "col", class: "name" }, t("dump.column.name"));

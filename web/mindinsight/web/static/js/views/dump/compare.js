@@ -85,5 +85,5 @@ function isOf(request, target, reference) {
  * @param {Reference} side
  */
 function sideText({ t }, side) {
-  return `${side.dump.slice(2) || "."}, ${t("dump.rank")} ${side.rank}, ${t("common.step")} ${side.step}`;
+  return t("dump.compare.side", { ...side, dump: side.dump.slice(2) || "." });
 }

@@ -48,8 +48,7 @@ export function verdict(page, answer) {
       { role: "status" },
       [t("dump.compare.counted", { done: agree + differ, all: answer.all }), ...counts].join(" · "),
     ),
-    limits.length > 0 &&
-      h("p", { class: "muted small" }, t("dump.compare.tolerance", { limits: limits.join(", ") })),
+    limits.length > 0 && h("p", { class: "muted small" }, t("dump.compare.tolerance", { limits })),
     answer.error && h("p", null, h("span", { class: "strange" }, answer.error)),
   ];
 }

@@ -167,7 +167,7 @@ function stepFacts(app, histogram) {
     "span",
     { class: "row" },
     runLabel(app, histogram.run),
-    app.t("histogram.at", { step: app.format.number(histogram.step) }),
+    app.t("histogram.at", { step: app.format.step(histogram.step) }),
     nonFiniteBadge(app, histogram),
   );
 }
@@ -177,7 +177,7 @@ function runLabel(app, run) {
   return h(
     "span",
     { class: "row ellipsis" },
-    h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+    h("i", { class: "swatch", "data-run": run, style: { background: app.selection.colour(run) } }),
     runName(app, run),
   );
 }

@@ -1,6 +1,6 @@
 // Figures of densities as outlines: ridges, overlay of all steps, and runs at one step.
 
-import { densities } from "../../components/histogram/shared_scale.js";
+import { densities, valueAxis } from "../../components/histogram/shared_scale.js";
 import { label, middles, row } from "../../components/histogram/series.js";
 
 /**
@@ -78,7 +78,12 @@ export function ridgeFigure(app, series, axis, scale = null) {
   });
   return {
     data,
-    layout: { ...app.theme.plotly(), xaxis: valueAxis(app, scale), yaxis, hovermode: "closest" },
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6, ...valueAxis(scale, series.edges) }),
+      yaxis,
+      hovermode: "closest",
+    },
   };
 }
 
@@ -106,7 +111,7 @@ export function overlayFigure(app, series, axis, scale = null) {
     data,
     layout: {
       ...app.theme.plotly(),
-      xaxis: valueAxis(app, scale),
+      xaxis: app.theme.axis({ nticks: 6, ...valueAxis(scale, series.edges) }),
       yaxis: app.theme.axis({ nticks: 4, range }),
       hovermode: "closest",
     },
@@ -151,23 +156,4 @@ export function stepFigure(app, histograms) {
       hovermode: "closest",
     },
   };
-}
-
-/** Return the axis of values. @param {App} app @param {Scale | null} scale */
-function valueAxis(app, scale) {
-  return app.theme.axis({ nticks: 6, ...(scale && { range: [scale.low, scale.high] }) });
-}
-
-/** Return a colour from faint (oldest) to strong (newest). @param {App} app @param {number} share */
-function mix(app, share) {
-  const [from, to] = app.theme.dark()
-    ? [
-        [35, 62, 74],
-        [126, 226, 214],
-      ]
-    : [
-        [198, 224, 224],
-        [0, 92, 110],
-      ];
-  return `rgb(${from.map((channel, i) => Math.round(channel + (to[i] - channel) * share)).join(",")})`;
 }

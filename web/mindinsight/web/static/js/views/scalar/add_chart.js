@@ -78,7 +78,7 @@ class AddChart {
       (signal) => app.api.get("v2/scalar/formula", { formula, run }, { signal }),
       ({ missing }) => {
         if (!missing.length) this.close([FORMULA + formula, ...this.checked]);
-        else replace(this.fault, app.t("scalar.formula.unknown", { tags: missing.join(", ") }));
+        else replace(this.fault, app.t("scalar.formula.unknown", { tags: missing }));
       },
       (error) => replace(this.fault, app.t(error.key ?? "error.http", error.vars)),
     );

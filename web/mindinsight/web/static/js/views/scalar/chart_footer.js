@@ -8,10 +8,11 @@ import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { sharedPath } from "../../core/names.js";
 import { reaches, smoothedValues, timeClaims, xColumn } from "./curve.js";
+import { MANY } from "./figure.js";
 import { namedLines } from "./highlight.js";
 import { closest } from "./nearest.js";
-import { ticksFor } from "./ticks.js";
-import { clippedLines } from "./value_axis.js";
+import { extent, ticksFor } from "./ticks.js";
+import { clippedLines, cutBands } from "./value_axis.js";
 
 /** @typedef {import("./curve.js").Line} Line */
 
@@ -137,6 +138,7 @@ export function footOf(page, lines, key, loaded) {
       h("span", { class: "muted", title: app.t("scalar.job.band_how") }, app.t("scalar.job.band")),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
     clippedButtons(page, lines, key),
+    cutBandButton(page, lines, key),
     notFiniteButton(page, lines),
     unrankedLink(page, lines),
     timeClaims(lines, page.options().x).map((claim) =>
@@ -163,12 +165,33 @@ function clippedButtons({ app, options, change }, lines, key) {
     .filter((side) => clipped[side].length)
     .map((side) => {
       const names = clipped[side].map(({ label }) => label);
-      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
+      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])];
       const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: few });
       const show = () => ends && change({ tall: new Map(tall).set(key, ends) });
       const title = app.t("scalar.clipped.show");
       return button(text, show, { class: "badge warn ellipsis", title });
     });
+}
+
+/**
+ * Create the button that says how far ranks lie outside a chart and shows them, or return null.
+ * @param {import("./card.js").Page} page
+ * @param {Line[]} lines
+ * @param {string} key of the chart
+ */
+function cutBandButton({ app: { t }, options, change }, lines, key) {
+  const { tall } = options();
+  const whole = cutBands(lines, options(), lines.length > MANY, tall.get(key));
+  if (!whole) return null;
+  const [low, high] = /** @type {[number, number]} */ (
+    extent(
+      "linear",
+      lines.flatMap(({ curve }) => [curve.low ?? [], curve.high ?? []]),
+    )
+  );
+  const text = t("scalar.job.outside", { low: number(low, 3), high: number(high, 3) });
+  const show = () => change({ tall: new Map(tall).set(key, whole) });
+  return button(text, show, { class: "badge warn ellipsis", title: t("scalar.clipped.show") });
 }
 
 /** Return whether a last value is NaN or infinite. @param {number | undefined} end of a curve with values */
@@ -206,7 +229,7 @@ function notFiniteButton(page, lines) {
   const counts = nonFinite(lines.flatMap((line) => line.curve.non_finite));
   if (!counts) return null;
   const text = app.t("scalar.non_finite", {
-    kinds: counts.kinds.join(", "),
+    kinds: counts.kinds,
     n: counts.total,
     step: number(counts.first, 12),
   });

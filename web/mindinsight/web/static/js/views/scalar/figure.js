@@ -10,7 +10,7 @@ import { beyond, tracesOf } from "./traces.js";
 import { stepTicks, valueAxis } from "./value_axis.js";
 
 /** Curves beyond which a chart is a cloud rather than lines to follow. */
-const MANY = 40;
+export const MANY = 40;
 /** Widths of an axis that grows, until it is twice as wide. */
 const ROOMS = 16;
 

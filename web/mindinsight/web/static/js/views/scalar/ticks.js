@@ -1,10 +1,12 @@
 // Ticks of linear and logarithmic axes: round values, with both ends labelled.
 
+import { number } from "../../core/format.js";
 import { endsOf } from "../../core/sketch/axis.js";
 
 const INTERVALS = 5; // between the ticks of an axis, about
 const ROOM = 0.02; // of the height that stays free beyond the outermost ticks
 const CONSTANT = 1e-9; // of its size: a curve that varies by less is drawn as constant
+const LONGEST = 12; // characters of a text with a power of ten that is shorter than all digits
 const NARROW = 1e-300; // an axis that spans less has more pixels to a unit than a number can hold
 
 /**
@@ -65,9 +67,15 @@ export function wholeTicks(columns) {
   return texts(ends ? [...new Set(ticksWithin("linear", ends).tickvals)].filter(Number.isInteger) : []);
 }
 
-/** Return ticks with their texts. @param {number[]} values */
-function texts(values) {
-  return { tickvals: values, ticktext: values.map(tickText) };
+/**
+ * Return ticks with their texts: with all digits where shorter texts would be those of other ticks, too.
+ * @param {number[]} values
+ */
+export function texts(values) {
+  const ticktext = values.map(tickText);
+  const distinct =
+    new Set(ticktext).size === values.length && !ticktext.some((text) => text.length > LONGEST);
+  return { tickvals: values, ticktext: distinct ? ticktext : values.map((value) => number(value, 16)) };
 }
 
 /**
@@ -104,7 +112,7 @@ function linearValues(low, high) {
   const step = roundStep(high / INTERVALS - low / INTERVALS);
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
   if (!(step > 0 && last - first <= 4 * INTERVALS)) return [low, high];
-  const values = Array.from({ length: last - first + 1 }, (_, i) => rounded((first + i) * step));
+  const values = Array.from({ length: last - first + 1 }, (_, i) => multiple(first + i, step));
   return values.every(Number.isFinite) ? values : [low, ...values.filter((v) => v > low && v < high), high];
 }
 
@@ -156,6 +164,11 @@ function withRoom(kind, low, high) {
 /** Return a range with finite ends. @param {number} low @param {number} high @returns {[number, number]} */
 function bounded(low, high) {
   return [Math.max(low, -Number.MAX_VALUE), Math.min(high, Number.MAX_VALUE)];
+}
+
+/** Return a multiple of a step without rounding error. @param {number} times @param {number} step */
+function multiple(times, step) {
+  return Number.isInteger(step) ? times * step : rounded(times * step);
 }
 
 /**

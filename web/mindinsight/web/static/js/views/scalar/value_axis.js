@@ -3,7 +3,7 @@
 import { calmRange } from "../../core/calm_range.js";
 import { smoothedValues, stretchesOf, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
-import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
+import { extent, ticksAround, texts, ticksFor, ticksWithin } from "./ticks.js";
 import { durationTicks, timeTicks } from "./time_ticks.js";
 import { upright } from "./zoom.js";
 
@@ -50,6 +50,27 @@ export function valueAxis(lines, options, scale, many, tall) {
   return { axis: { range: upright(range, scale) ?? undefined, ...labels }, clip: calm && range };
 }
 
+/**
+ * Return the range of everything in a chart whose axis cuts the ranges over the ranks; null if it has all of
+ * these, or the user chose a range.
+ * @param {Line[]} lines
+ * @param {Options} options
+ * @param {boolean} many whether raw values behind smoothed ones are left out
+ * @param {Range} [tall] range of y that is looked at in this chart
+ * @returns {Range | null}
+ */
+export function cutBands(lines, options, many, tall) {
+  const kind = options.y;
+  const ends = lines.flatMap(({ curve: { low, high } }) => (low && high ? [low, high] : []));
+  if (kind === "symlog" || tall || options.clip || !ends.length) return null;
+  const drawn = columns(lines, many);
+  const calm = clippedLines(lines, options, tall)?.range;
+  const range = (calm ? ticksAround(kind, calm) : ticksFor(kind, drawn))?.range;
+  const band = extent(kind, ends);
+  if (!range || !band || (band[0] >= range[0] && band[1] <= range[1])) return null;
+  return ticksFor(kind, [...drawn, ...ends])?.range ?? null;
+}
+
 /** Return the columns that are drawn of each line. @param {Line[]} lines @param {boolean} many */
 function columns(lines, many) {
   return lines.flatMap(({ curve, before = [] }) => [
@@ -88,5 +109,6 @@ export function stepTicks(lines, { x, logX, zoom }) {
   const ticks = ends ? ticksWithin(logX, ends) : ticksFor(logX, places);
   const between = (/** @type {number} */ value) => x === "step" && !Number.isInteger(value);
   const tickvals = [...new Set(ticks?.tickvals)].filter((value) => !between(value));
-  return { tickvals, ticktext: tickvals.map((at) => tickText(at) + (x === "relative" ? " s" : "")) };
+  const { ticktext } = texts(tickvals);
+  return { tickvals, ticktext: x === "relative" ? ticktext.map((text) => `${text} s`) : ticktext };
 }

@@ -218,7 +218,7 @@ function logDialog(app, trial) {
     title: t("tuning.failed", { number: trial.number }),
     body: [
       h("p", null, failureText(app, trial)),
-      names.length > 0 && h("p", { class: "muted" }, t("tuning.there", { names: names.join(", ") })),
+      names.length > 0 && h("p", { class: "muted" }, t("tuning.there", { names })),
       trial.log.length
         ? h("pre", { class: "study-log", tabindex: "0" }, trial.log.join("\n"))
         : h("p", { class: "muted" }, t("tuning.no_log")),
