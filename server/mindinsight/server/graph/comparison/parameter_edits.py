@@ -14,7 +14,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
-    merged,
     sources_of_pair,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
@@ -23,6 +22,7 @@ from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.comparison.shared_layers import LAYER
 from mindinsight.server.graph.model.graph import PARAMETER, Flags, Graph
 from mindinsight.server.graph.scopes.costs import is_input
+from mindinsight.server.graph.scopes.folding import merged
 
 _NAMED: Final = 3  # parameters that one sentence names
 _LAYERS: Final = 6  # layers that one sentence names
