@@ -147,7 +147,8 @@ def one_failed_trial_of_24_with_the_highest_rate(folder: Path) -> Question:
     return failing_by_rate(folder, 23)
 
 
-NAN, EXIT = {"reason": "not_finite", "target": "loss", "value": "nan"}, {"reason": "exit", "code": 3}
+NAN: dict[str, Any] = {"reason": "not_finite", "target": "loss", "value": "nan"}
+EXIT: dict[str, Any] = {"reason": "exit", "code": 3}
 KINDS = [f"claim.tuning.failed_kind{ending}" for ending in ("", "_above", "_below")]
 
 

@@ -20,7 +20,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     compare,
     list_edits,
     list_topmost_differences,
-    merged,
     paired_types,
 )
 from mindinsight.server.graph.encoders.comparison_json import (
@@ -30,7 +29,7 @@ from mindinsight.server.graph.encoders.comparison_json import (
     pair_json,
     summary,
 )
-from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.scopes.folding import folded_tree, merged
 from mindinsight.server.graph.scopes.scope_tree import ROOT
 from tests.server.graph.edited_lenet import BACKBONE, constants, lenet, rows, states, widen
 

@@ -55,8 +55,8 @@ def test_a_pair_of_settings_comes_after_a_setting_that_explains_more(tmp_path: P
     both = {n for n, own in enumerate(values) if own["a"] and own["b"] == 2}  # 11 runs
 
     def effects(is_bad: Callable[[int], bool]) -> list[tuple[str, float]]:
-        groups = [[run for n, run in enumerate(runs) if is_bad(n) is bad] for bad in (False, True)]
-        claims = why_claims(*groups, settings(*groups), [])
+        good, bad = ([run for n, run in enumerate(runs) if is_bad(n) is side] for side in (False, True))
+        claims = why_claims(good, bad, settings(good, bad), [])
         pairs = [claim for claim in claims if "effect" in claim.values]
         return [(claim.key, round(claim.values["effect"], 2)) for claim in pairs]
 

@@ -22,7 +22,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     Side,
     input_name,
     is_retyped,
-    merged,
     pair_changes,
     paired_types,
 )
@@ -53,6 +52,7 @@ from mindinsight.server.graph.comparison.size_edits import Groups, size_claims
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.costs import is_input
+from mindinsight.server.graph.scopes.folding import merged
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
 _NUMBER: Final = re.compile(r"\d+")

@@ -14,7 +14,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
-    merged,
     sources_of_pair,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
@@ -23,6 +22,7 @@ from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.comparison.shared_layers import LAYER
 from mindinsight.server.graph.model.graph import PARAMETER, Flags, Graph
 from mindinsight.server.graph.scopes.costs import is_input
+from mindinsight.server.graph.scopes.folding import merged
 
 _NAMED: Final = 3  # parameters that one sentence names
 _LAYERS: Final = 6  # layers that one sentence names
@@ -52,7 +52,7 @@ def find_borrowed(comparison: Comparison) -> list[Borrowed]:
                     instead[side].setdefault(pair[1 - side], set()).add((int(partners[pair[side]]), node))
     names = [name for graph in columns.graphs for name in graph.names]
     used = set(columns.sources.tolist())
-    found_in = []
+    by_side = []
     sides: tuple[Side, ...] = (LEFT, RIGHT)
     for side in sides:
         borrowed = Borrowed(side, {}, set())
@@ -65,8 +65,8 @@ def find_borrowed(comparison: Comparison) -> list[Borrowed]:
             if LAYER.search(before) and LAYER.sub("*", before) == LAYER.sub("*", after):
                 borrowed.names[before] = after
                 borrowed.operators.update(node for _, node in uses)
-        found_in.append(borrowed)
-    return found_in
+        by_side.append(borrowed)
+    return by_side
 
 
 def borrowed_claims(comparison: Comparison, borrowed: list[Borrowed]) -> Iterator[Claim]:

@@ -206,9 +206,9 @@ class Why {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
-    const place = (/** @type {Run} */ { id }) =>
+    const rank = (/** @type {Run} */ { id }) =>
       ["good", "bad", undefined].indexOf(this.groups.get(id) || undefined);
-    const runs = this.runs().sort((one, other) => place(one) - place(other));
+    const runs = this.runs().sort((one, other) => rank(one) - rank(other));
     const start = sharedPath(runs.map(({ name }) => name));
     const rows = runs.map((run) =>
       h(
