@@ -7,6 +7,7 @@ import {
   alertText,
   dumpsFirst,
   faultLink,
+  leading,
 } from "../../web/mindinsight/web/static/js/components/alerts.js";
 import { Alerts } from "../../web/mindinsight/web/static/js/core/alerts.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
@@ -194,4 +195,15 @@ test("what comes without news is looked for now and then, but not while the page
   live.rests = false;
   await tick();
   assert.equal(requests.length, before + 1);
+});
+
+test("the alert named first is the newest whose values no restart replaced", () => {
+  const [ended, old, stands] = [
+    { id: "a", condition: "failed", replaced: false },
+    { id: "b", condition: "not_finite", replaced: true },
+    { id: "c", condition: "not_finite", replaced: false },
+  ];
+  assert.equal(leading([ended, old, stands]), stands);
+  assert.equal(leading([ended, old]), old);
+  assert.equal(leading([ended]), undefined);
 });

@@ -13,6 +13,7 @@ import { unpack, unpackAnswers } from "../../web/mindinsight/web/static/js/core/
 import { colourOf, dashesOf, giveColours } from "../../web/mindinsight/web/static/js/core/colours.js";
 import { throttle } from "../../web/mindinsight/web/static/js/core/dom.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
+import { claimText, madeClaim } from "../../web/mindinsight/web/static/js/core/claims.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
@@ -121,6 +122,24 @@ test("texts are filled in, singular and plural", () => {
   assert.equal(t("b", { x: "<i>" }), "no <i>");
   assert.equal(t("b"), "no {x}");
   assert.equal(t("missing"), "missing");
+});
+
+test("counts beside n are written as n is, and steps and texts without n are not", () => {
+  const texts = { a: "{n} steps of {steps}, from step {step}", b: "{shown} of {all}" };
+  const values = { n: 1980, steps: 2000, step: 1500 };
+  const app = /** @type {any} */ ({
+    t: createTranslate(texts, "en"),
+    boot: { lang: "en" },
+    format: { number: String },
+  });
+  assert.equal(app.t("a", values), "1,980 steps of 2,000, from step 1500");
+  assert.equal(claimText(app, madeClaim("a", "note", values)), "1,980 steps of 2,000, from step 1500");
+  assert.equal(
+    claimText(app, madeClaim("a", "note", { ...values, steps: "all" })).slice(0, 18),
+    "1,980 steps of all",
+  );
+  assert.equal(app.t("b", { shown: 1980, all: 2000 }), "1980 of 2000");
+  assert.equal(createTranslate({ a: "{steps} 步中的 {n} 步" }, "zh")("a", values), "2,000 步中的 1,980 步");
 });
 
 test("Chinese has no space between its own characters, but beside Latin letters", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { stateOrder } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 import { fold, sorted } from "../../web/mindinsight/web/static/js/views/runs/rows.js";
 
 const alone = (id, more) => ({ id, job: id, rank: null, pinned: false, ...more });
@@ -24,6 +25,21 @@ test("an open job lists its ranks in order", () => {
 
 test("a job of one rank is a job still", () => {
   assert.deepEqual(labels(fold([rank("./j", 0)], new Set())), ["./j (1)"]);
+});
+
+test("states sort in their order, and runs of a state by their last event", () => {
+  const seen = (id, last_event, more) => alone(id, { last_event, events: true, finished: false, ...more });
+  const runs = [
+    seen("ended", 900, { finished: true }),
+    seen("failed", 990, { finished: true, failure: "boom" }),
+    seen("older", 950),
+    seen("newer", 999),
+    seen("empty", 0, { events: false }),
+    seen("later end", 910, { finished: true }),
+  ];
+  const order = (down) => sorted(runs, (run) => stateOrder(run, 1000), down).map(({ id }) => id);
+  assert.deepEqual(order(false), ["newer", "older", "failed", "later end", "ended", "empty"]);
+  assert.deepEqual(order(true), order(false).reverse());
 });
 
 test("sorting goes both ways and keeps runs without a value last", () => {

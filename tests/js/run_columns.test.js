@@ -10,7 +10,11 @@ import {
 } from "../../web/mindinsight/web/static/js/components/runs/joined.js";
 import { ColumnLayout } from "../../web/mindinsight/web/static/js/components/runs/column_layout.js";
 import { moved, nextSort, withColumn } from "../../web/mindinsight/web/static/js/components/runs/order.js";
-import { createValues } from "../../web/mindinsight/web/static/js/components/runs/values.js";
+import {
+  createValues,
+  durationOf,
+  startOf,
+} from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 globalThis.window = globalThis;
 
@@ -171,4 +175,11 @@ test("a column without a value in any run is not among those shown at first", ()
     ["spark:loss", "last:loss", "last:later", "step"],
   );
   assert.equal(keys([]).length, columns.length);
+});
+
+test("start and duration of a run whose clock goes back are unknown", () => {
+  const run = { first_event: 100, last_event: 160, clock: [] };
+  assert.deepEqual([startOf(run), durationOf(run)], [100, 60]);
+  const back = { ...run, clock: [{ key: "claim.run.clock_back" }] };
+  assert.deepEqual([startOf(back), durationOf(back)], [undefined, undefined]);
 });

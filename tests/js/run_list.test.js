@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ownName } from "../../web/mindinsight/web/static/js/components/runs/changes.js";
-import { distinct } from "../../web/mindinsight/web/static/js/core/run_list.js";
+import { distinct, withLeft } from "../../web/mindinsight/web/static/js/core/run_list.js";
 
 const run = (directory, name = directory) => ({ id: `./${directory}`, directory, name });
 
@@ -26,4 +26,17 @@ test("a directory that another run is named after needs no second one", () => {
     runs.map(({ name }) => name),
     ["a", "a · b"],
   );
+});
+
+test("a rank without an end is left if its job was finished long after it", () => {
+  const rank = (id, last_event, finished = true) => ({
+    ...{ id, job: "./j", rank: 0, first_event: 0, last_event, finished },
+  });
+  const left = (...runs) => withLeft(runs).map((entry) => entry.left);
+  assert.deepEqual(left(rank("a", 64, false), rank("b", 100)), [true, false]);
+  assert.deepEqual(left(rank("a", 91, false), rank("b", 100)), [false, false]); // 9 s of 100 s
+  assert.deepEqual(left(rank("a", 64, false), rank("b", 100, false)), [false, false]);
+  assert.deepEqual(left(rank("a", 9_870, false), rank("b", 10_000)), [true, false]); // two minutes are enough
+  assert.deepEqual(left(rank("a", 64, false)), [false]);
+  assert.deepEqual(left({ ...rank("a", 64, false), job: "./k" }, rank("b", 100)), [false, false]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { isAbout } from "../../web/mindinsight/web/static/js/views/lineage/of_study.js";
 import { stateOf } from "../../web/mindinsight/web/static/js/views/lineage/study/header.js";
 import { failureText, sorted } from "../../web/mindinsight/web/static/js/views/lineage/study/trials.js";
 import { parameterNames } from "../../web/mindinsight/web/static/js/views/lineage/study/values.js";
@@ -43,4 +44,13 @@ test("the reason of a failed trial is a text of its own", () => {
 test("parameters are those of the file, then any other", () => {
   const study = { parameters: [{ name: "b" }, { name: "a" }], trials: [{ params: { c: 1, a: 2 } }] };
   assert.deepEqual(parameterNames(study), ["b", "a", "c"]);
+});
+
+test("a page is about a study unless other runs are chosen, and no study", () => {
+  const about = (automatic, study, own) =>
+    isAbout({ selection: { automatic: () => automatic }, url: { get: () => study } }, own);
+  assert.equal(about(true, null, null), true);
+  assert.equal(about(false, "forty", null), true);
+  assert.equal(about(false, null, {}), true);
+  assert.equal(about(false, null, null), false);
 });

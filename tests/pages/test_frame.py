@@ -1,5 +1,6 @@
 """What surrounds every view: navigation, theme, language, the panel of runs, keyboard, narrow windows."""
 
+import re
 from typing import Any
 
 import pytest
@@ -112,6 +113,22 @@ def test_the_panel_filters_by_name(page: Any, url: Any) -> None:
     page.goto(f"{url}overview")
     side(page).get_by_role("searchbox").fill("LEN")
     expect(side(page).get_by_role("checkbox")).to_have_count(1)
+
+
+def test_all_charts_what_the_filter_lists_and_none_hides_it(page: Page, url: str) -> None:
+    page.goto(f"{url}overview?runs=landscape,values")
+    panel = side(page)
+    panel.get_by_role("searchbox").fill("/^(lenet|values)$/")
+    expect(panel.get_by_role("checkbox")).to_have_count(2)
+    panel.get_by_role("button", name="All", exact=True).click()
+    expect(page).to_have_url(re.compile("runs=(lenet,values|values,lenet)$"))
+    panel.get_by_role("checkbox", name="values").uncheck()
+    panel.get_by_role("searchbox").fill("values")
+    panel.get_by_role("button", name="None", exact=True).click()
+    expect(page).to_have_url(f"{url}overview?runs=lenet")
+    panel.get_by_role("searchbox").fill("lenet")
+    panel.get_by_role("button", name="None", exact=True).click()
+    expect(page).to_have_url(f"{url}overview?runs=-")
 
 
 def test_the_panel_is_made_wider_and_stays_so(page: Any, url: Any) -> None:

@@ -77,6 +77,15 @@ def test_a_dump_of_another_network_is_not_called_healthy(graph: Callable[..., An
     expect(notes(page)).to_contain_text("No name of the dump's modules is in this graph")
 
 
+def test_a_fault_outside_the_graph_leads_to_its_operator_in_the_dump(graph: Callable[..., Any]) -> None:
+    page = graph("run=./lenet&dump=./job/dump&rank=0&step=1")
+    claim = page.locator("[data-claim='claim.graph.fault_outside']")
+    expect(claim).to_contain_text("The first fault of this step is outside this graph.")
+    page.get_by_role("link", name="Open on the dump page").click()
+    expect(page.get_by_role("complementary", name="Operator")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"dump\?.*dump=\./job/dump.*operator="))
+
+
 def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     graph: Callable[..., Any],
 ) -> None:
@@ -87,7 +96,7 @@ def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     expect(notes(page)).to_contain_text("First fault")  # at whose step it opens
     tools(page).get_by_role("spinbutton", name="Step").fill("0")
     tools(page).get_by_role("spinbutton", name="Step").press("Enter")
-    expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
+    expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
     tools(page).get_by_role("spinbutton", name="Step").fill("1")
     tools(page).get_by_role("spinbutton", name="Step").press("Enter")
     expect(notes(page)).to_contain_text("1 operator puts out only zeros")
@@ -134,7 +143,7 @@ def test_a_dump_without_a_fault_opens_at_its_first_symptom(
     stack(tmp_path, "run", dead)
     page.goto(f"{serve(tmp_path)}graph?run=./run&dump=./run/dump")
     if dead is None:
-        expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
+        expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
         expect(page.locator(".graph-drawing .box.selected")).to_have_count(0)
         return
     symptom = page.locator(".graph-drawing .box.selected")
@@ -172,7 +181,7 @@ def test_a_weight_that_was_broken_before_the_step_is_named_and_marked(
         headings = page.locator(".graph-dump-facts h4 > span")
         expect(headings).to_have_text(["t-op0", "addmm-op0"])
     else:
-        expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
+        expect(notes(page)).to_contain_text("have no NaN, no infinity, no recorded overflow")
         expect(cause).to_have_count(0)
         expect(page.locator(".chip.broken")).to_have_count(0)
 
@@ -288,3 +297,9 @@ def test_narrow_screens_do_not_scroll_sideways(graph: Callable[..., Any], page: 
     graph()
     expect(page.locator("g.ill.fault").first).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    cut = (
+        "nodes => nodes.filter(node => node.getBoundingClientRect().right > 390).map(node => node.outerHTML)"
+    )
+    controls = page.locator(".graph-top :is(button, select, label), .graph-dump > *, .graph-told > *")
+    assert controls.count() > 10
+    assert controls.evaluate_all(cut) == []

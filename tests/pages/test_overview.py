@@ -142,9 +142,14 @@ def test_gaps_of_the_recording_and_checkpoints_are_named(page: Any, serve: Any, 
     page.goto(f"{url}overview?run=./run")
     recording = page.locator(".overview-recording")
     expect(recording).to_contain_text("5 values of loss at steps 5 to 9 no longer count")
+    expect(recording.locator("[data-claim='claim.checkpoint.unsearched']")).to_be_visible()
     page.get_by_role("link", name="2 checkpoints, step 5 … 10").click()
     expect(page).to_have_url(f"{url}checkpoint?file=./run/net-10.npz")
     expect(page.get_by_role("main")).to_contain_text("weight")
+    page.get_by_role("button", name="Timeline").click()
+    expect(page.locator("tbody th")).to_have_text(["weight"])
+    page.goto(f"{url}overview?run=./run")
+    expect(recording).to_contain_text("none of the 2 that were searched has NaN or infinity")
 
 
 def test_a_file_that_grows_is_followed(page: Any, serve: Any, sample_base: Any, tmp_path: Path) -> None:

@@ -62,18 +62,44 @@ def test_a_chart_is_a_file_that_opens_offline(
     path = save(page, page.get_by_role("button", name="Save as a single HTML file").click, tmp_path)
     assert path.name == "loss_auto.html"
     saved, requests = opened(path)
-    expect(saved.get_by_role("heading", name="loss/auto", level=1)).to_be_visible()
-    expect(saved).to_have_title(re.compile(r"^loss/auto · .+ · MindInsight$"))
+    expect(saved.get_by_role("heading", level=1)).to_have_text("loss/auto · lenet")
+    expect(saved).to_have_title(re.compile(r"^loss/auto · lenet · .+ · MindInsight$"))
     expect(saved.locator(".main-svg").first).to_be_visible()
     drawn = saved.evaluate("document.querySelector('.chart').data[0].y")
     known = expected("lenet", "scalar", "loss/auto")
     assert drawn[-1] == pytest.approx(known["values"][-1])
-    expect(saved.get_by_text("lenet")).to_be_visible()
+    expect(saved.get_by_text("lenet", exact=True)).to_be_visible()
     box = saved.locator(".chart").bounding_box()
     saved.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=2)
     expect(saved.locator(".tip")).to_contain_text("lenet")
     expect(saved.locator(".modebar")).to_have_count(0)
     assert requests == [path.as_uri()]
+
+
+def test_a_saved_histogram_names_its_run(page: Page, samples: str, tmp_path: Path, opened: Any) -> None:
+    page.goto(f"{samples}histogram?runs=lenet")
+    card = page.get_by_role("main").get_by_role("group").filter(has=page.locator(".chart svg")).first
+    name = card.get_attribute("aria-label")
+    path = save(page, card.get_by_role("button", name="Save as a single HTML file").click, tmp_path)
+    saved, _ = opened(path)
+    expect(saved.get_by_role("heading", level=1)).to_have_text(f"{name} · lenet")
+    expect(saved).to_have_title(re.compile(re.escape(f"{name} · lenet · ")))
+
+
+@pytest.mark.parametrize("tinted", ["0", "1"])
+def test_a_saved_lineage_names_the_runs_whose_colours_it_has(
+    page: Page, samples: str, tmp_path: Path, opened: Any, tinted: str
+) -> None:
+    page.goto(f"{samples}lineage?tint={tinted}")
+    rows = page.get_by_role("main").locator("tbody tr[data-run]")
+    expect(rows.first).to_be_visible()
+    names = sorted(
+        run.removeprefix("./") for run in rows.evaluate_all("rows => rows.map((row) => row.dataset.run)")
+    )
+    path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
+    saved, _ = opened(path)
+    legend = saved.locator("main.offline > header .row:has(> .swatch)").all_inner_texts()
+    assert sorted(legend) == (names if tinted == "0" else [])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 
@@ -770,6 +771,50 @@ def other_loss_every_twentieth_step(folder: Path) -> Question:
 @situation(makes=["claim.align.ends_better"], never=["claim.align.recounted", "claim.align.ends_unknown"])
 def loss_that_ends_lower_at_the_same_step(folder: Path) -> Question:
     return pair(folder, FALLING, np.where(np.arange(400) > 200, 0.8, 1) * FALLING)
+
+
+WITHIN = "claim.align.ends_within_noise"
+FLAT = 0.3 + 2 * np.exp(-np.arange(1000) / 200)
+
+
+def normal(seed: int, size: float = 0.02) -> Doubles:
+    return size * np.random.default_rng(seed).standard_normal(1000)
+
+
+@situation(makes=[WITHIN], never=ENDS)
+def losses_of_other_noise(folder: Path) -> Question:
+    """The medians at the end differ by 1.6 standard errors."""
+    return pair(folder, FLAT + normal(0), FLAT + normal(1))
+
+
+@situation(makes=["claim.align.ends_worse"], never=[WITHIN])
+def loss_of_other_noise_that_is_higher_by_a_tenth(folder: Path) -> Question:
+    return pair(folder, FLAT + normal(0), 1.1 * FLAT + normal(1))
+
+
+@situation(makes=["claim.align.ends_worse"], never=[WITHIN])
+def loss_of_the_same_noise_that_is_higher_by_a_hundredth(folder: Path) -> Question:
+    """Less than the noise of each curve, but not of their difference."""
+    return pair(folder, FLAT + normal(0), 1.01 * FLAT + normal(0))
+
+
+@situation(makes=[WITHIN], never=ENDS)
+def loss_whose_last_value_alone_differs(folder: Path) -> Question:
+    """It moves the median of the end, which has an even number of values."""
+    values = FLAT + normal(0)
+    return pair(folder, values, [*values[:-1], 9.0])
+
+
+@situation(makes=[WITHIN], never=ENDS)
+def losses_of_ten_epochs_with_noise(folder: Path) -> Question:
+    course = FLAT[::100]
+    return pair(folder, course + normal(2)[:10], course + normal(3)[:10])
+
+
+@situation(makes=["claim.align.ends_better"], never=[WITHIN])
+def losses_of_ten_epochs_of_which_one_is_lower_by_a_third(folder: Path) -> Question:
+    course = FLAT[::100]
+    return pair(folder, course + normal(2)[:10], course - 0.2 + normal(3)[:10])
 
 
 def named(folder: Path, *tags: str) -> Question:

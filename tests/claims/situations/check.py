@@ -166,6 +166,30 @@ def an_initial_state_that_died(folder: Path) -> Question:
     return of_recurrence(folder, "relu")
 
 
+def of_transposed(folder: Path, source: str) -> Question:
+    """Check a backward pass that transposes the small output of ``source``, a path of an operator."""
+    graph = GraphBuilder("Net")
+    scope, _, operator = source.rpartition("/")
+    with graph.scope(f"/{scope}"):
+        given = graph.node(operator.partition("-")[0], [graph.parameter("fc.weight", (8, 8))], shape=(8, 8))
+    with graph.scope("/Gradients/Default/fc-Linear"):
+        graph.output(graph.node("t", [graph.node("t", [given], shape=(8, 8))], shape=(8, 8)))
+    names = [source, *(f"Gradients/Default/fc-Linear/t-op{n}" for n in (0, 1))]
+    small = noise(0, scale=1e-12).reshape(8, 8)
+    return check_of(folder, Dump(folder / "dump", graph=graph), lambda step: dict.fromkeys(names, small))
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def a_small_weight_that_the_backward_pass_transposes(folder: Path) -> Question:
+    """It is a weight, in whichever pass, and no gradient."""
+    return of_transposed(folder, "Default/fc-Linear/relu-op0")
+
+
+@situation(makes=["claim.check.vanishing"], never=["claim.check.none"], exit_code=1)
+def a_small_gradient_that_the_backward_pass_transposes(folder: Path) -> Question:
+    return of_transposed(folder, "Gradients/Default/fc-Linear/mm-op0")
+
+
 @situation(makes=["claim.check.dead"], never=["claim.check.more", "claim.check.none"], exit_code=1)
 def a_transposed_tensor_of_zeros(folder: Path) -> Question:
     """The view of a dead tensor is named with it, and not beside it."""
@@ -615,6 +639,34 @@ def a_bias_that_grows_from_nearly_zero(folder: Path) -> Question:
             "ln.bias": noise(0, scale=1e-4) * np.float32(2**step + 0.1 * step),
         },
     )
+
+
+def of_an_adapter(folder: Path, first: float, grown: float) -> Question:
+    """Check a weight that its layer received with the magnitude ``first``, recorded after each update."""
+    graph = GraphBuilder("Net")
+    graph.output(graph.node("t", [graph.parameter("b.weight", (64,))], shape=(64,)))
+    return check_of(
+        folder,
+        Dump(folder / "dump", graph=graph),
+        lambda step: {"Default/t-op0": noise(0, scale=1e-4 * 2.2**step if step else first)},
+        lambda step: {"a.weight": 1 + 0.01 * noise(step), "b.weight": noise(0, scale=1e-4 * grown**step)},
+    )
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.exploding"], exit_code=1)
+def a_weight_that_grows_from_zero(folder: Path) -> Question:
+    """As the second matrix of an adapter does. Its layer received zeros at the first step."""
+    return of_an_adapter(folder, 0, 2.2)
+
+
+@situation(makes=["claim.check.exploding"], exit_code=1)
+def a_weight_that_grows_from_zero_beyond_the_others(folder: Path) -> Question:
+    return of_an_adapter(folder, 0, 500)
+
+
+@situation(makes=["claim.check.exploding"], never=["claim.check.none"], exit_code=1)
+def a_small_weight_that_doubles(folder: Path) -> Question:
+    return of_an_adapter(folder, 1e-4, 2.2)
 
 
 @situation(makes=["claim.check.exploding"], never=["claim.check.none"], exit_code=1)

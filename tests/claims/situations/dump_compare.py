@@ -553,6 +553,47 @@ def statistics_that_do_not_differ(folder: Path) -> Question:
     return statistics(folder, net(), net())
 
 
+WITHIN = ["claim.dump.statistics_within", "claim.part.statistics_of", "claim.part.statistic_differs"]
+
+
+@situation(
+    [*WITHIN, "claim.part.statistic.norm", "claim.part.statistic.mean"],
+    ["claim.dump.only_statistics", "claim.part.statistic_not_zero", *AGREE, *CAUSES, *NOTHING],
+    2,
+)
+def statistics_that_differ_within_the_tolerance(folder: Path) -> Question:
+    weight = array(8, 8, seed=2)
+    return statistics(folder, net(weight=changed(weight, (3, 4), 0.003)), net())
+
+
+KINDS = [f"claim.part.statistic.{name}" for name in ("maximum", "mean", "minimum", "norm")]
+
+
+@situation(["claim.dump.only_statistics"], [*WITHIN, *KINDS, *AGREE, *CAUSES, *NOTHING], 2)
+def statistics_that_differ_by_rounding(folder: Path) -> Question:
+    return statistics(folder, net(x=array(4, 8) * np.float32(1 + 2e-7)), net())
+
+
+@situation(
+    [*WITHIN, "claim.part.statistic.maximum", "claim.part.statistic.minimum"],
+    ["claim.dump.only_statistics", *AGREE],
+    2,
+)
+def extremes_that_differ_within_the_tolerance(folder: Path) -> Question:
+    value = np.zeros(4096, np.float32)
+    value[:8] = 1, -1, 1, -1, 1, -1, 1, -1
+    high, low = changed(value, 0, 0.002), changed(value, 1, -0.002)
+    return statistics(
+        folder, single(high) | {"b": {"outputs": [low]}}, single(value) | {"b": {"outputs": [value]}}
+    )
+
+
+@situation(["claim.part.statistic_not_zero"], ["claim.dump.only_statistics", *AGREE], 2)
+def a_mean_that_is_zero_on_one_side(folder: Path) -> Question:
+    value = np.tile(np.array([1, -1], np.float32), 64)
+    return statistics(folder, single(changed(value, 0, -0.01)), single(value))
+
+
 @situation(["claim.dump.only_statistics"], AGREE, 2)
 def a_permutation_that_statistics_do_not_show(folder: Path) -> Question:
     x = array(16)

@@ -1,5 +1,6 @@
 """Situations of the explanation of one run: planted faults and jumps, and healthy runs beside them."""
 
+import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
+    *("only_rises", "below_zero"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -113,6 +115,33 @@ def claims_of(folder: Path, run: str, later: float = 0.0, path_of: Any = None) -
 def healthy_run(folder: Path) -> Question:
     record(folder / "run", {"loss": falling(), "accuracy": (1 - np.exp(-STEPS / 40)).tolist()})
     return ask(folder, "run")
+
+
+def _watched(folder: Path, reported: int = 0, later: float = 0.0) -> Question:
+    """A healthy run with the mark of a flight recorder, written `later` seconds after the run began."""
+    record(folder / "run", {"loss": falling()})
+    facts = {"version": 1, "steps": 200, "reported": reported, "written": time.time() + later}
+    (folder / "run" / "flight_recorder_0.json").write_text(json.dumps(facts))
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.nothing", "claim.part.explain.watched", "claim.explain.unrecorded"],
+    never=FAULTY,
+    exit_code=0,
+)
+def run_that_a_flight_recorder_watched(folder: Path) -> Question:
+    return _watched(folder)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.part.explain.watched", *FAULTY], exit_code=0)
+def run_with_the_mark_of_an_earlier_training(folder: Path) -> Question:
+    return _watched(folder, later=-3600)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.part.explain.watched", *FAULTY], exit_code=0)
+def run_whose_flight_recorder_reported_what_was_removed(folder: Path) -> Question:
+    return _watched(folder, reported=1)
 
 
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
@@ -204,6 +233,45 @@ def loss_that_rises_on_and_undoes_a_third_of_its_fall(folder: Path) -> Question:
 def loss_that_grows_slowly(folder: Path) -> Question:
     record(folder / "run", {"loss": (2 * 1.03**STEPS).tolist(), "loss_scale": [1.0] * len(STEPS)})
     return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.only_rises", "claim.explain.found"],
+    never=["claim.explain.rises", "claim.explain.below_zero", "claim.explain.nothing"],
+    exit_code=1,
+)
+def losses_that_rise_from_begin_to_end(folder: Path) -> Question:
+    below = STEPS / 30 - 5 + noise(1, 0.05)
+    return _searched(folder, {"loss": 1 + 0.9 * STEPS / 200, "b/loss": below})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.only_rises"], exit_code=0)
+def losses_that_rise_by_a_hundredth_or_within_noise(folder: Path) -> Question:
+    scalars = {"loss": 10 + STEPS / 2000, "b/loss": 2 + STEPS / 2000 + noise(1, 0.3)}
+    return _searched(folder, {**scalars, "elbo": STEPS / 30 - 5})
+
+
+def _through_a_valley(folder: Path, end: float) -> Question:
+    return _searched(folder, {"loss": np.interp(STEPS, [0, 100, 199], [0, -5, end]) + noise(1, 0.05)})
+
+
+@situation(makes=["claim.explain.below_zero"], never=["claim.explain.only_rises"], exit_code=1)
+def loss_that_falls_below_zero_and_comes_back(folder: Path) -> Question:
+    return _through_a_valley(folder, -0.5)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.below_zero"], exit_code=0)
+def loss_that_falls_below_zero_and_undoes_a_third_of_that(folder: Path) -> Question:
+    return _through_a_valley(folder, -3.5)
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def numbers_whose_names_hold_loss_norm_or_accuracy(folder: Path) -> Question:
+    """Errors that fall, counts that grow, and thresholds that are set, each without a fault."""
+    fall, grow = 0.9 * np.exp(-STEPS / 30), 2.0 + STEPS**2
+    scalars = dict.fromkeys(("top1_err", "accuracy_error", "1-acc", "accuracy_threshold"), fall)
+    counted = ("loss/num_samples", "episode/losses", "normalized_score", "grad_norm_clip_value")
+    return _searched(folder, {"loss": falling(), **scalars, **dict.fromkeys(counted, grow)})
 
 
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
@@ -956,6 +1024,38 @@ def _with_checkpoints(folder: Path, norms: Sequence[float]) -> Question:
         weights = {"fc.weight": np.full((2, 2), norm / 2), "fc.bias": np.full(2, 1e-6 * 10.0**number)}
         np.savez(folder / "run" / f"net-{number}.npz", **weights)  # type: ignore[arg-type]
     return ask(folder, "run")
+
+
+_KNOWN = [f"claim.checkpoint.{name}" for name in ("some_non_finite", "none_non_finite", "unsearched")]
+
+
+def _facts(folder: Path, last: float, timeline: bool = True) -> Question:
+    """Ask for the facts of a run with three checkpoints, after their timeline was computed."""
+    _with_checkpoints(folder, [1.0, 1.0, last])
+
+    def request(client: TestClient) -> Any:
+        files = [f"./run/net-{number}.npz" for number in range(1, 4)]
+        query, deadline = {"file": files}, time.monotonic() + 60
+        while timeline and not client.get("/v2/dump/checkpoint/timeline", params=query).json()["done"]:
+            assert time.monotonic() < deadline
+        return client.get("/v2/runs/facts", params={"run": "./run"}).json()
+
+    return Question(base=folder, request=request)
+
+
+@situation(makes=["claim.checkpoint.some_non_finite"], never=_KNOWN[1:])
+def a_searched_checkpoint_with_nan(folder: Path) -> Question:
+    return _facts(folder, np.nan)
+
+
+@situation(makes=["claim.checkpoint.none_non_finite"], never=[_KNOWN[0], _KNOWN[2]])
+def searched_checkpoints_that_are_finite(folder: Path) -> Question:
+    return _facts(folder, 2.0)
+
+
+@situation(makes=["claim.checkpoint.unsearched"], never=_KNOWN[:2])
+def a_checkpoint_with_nan_that_nobody_searched(folder: Path) -> Question:
+    return _facts(folder, np.nan, timeline=False)
 
 
 _CHECKPOINT = [

@@ -134,6 +134,37 @@ def made(folder: Path, operator: str, inputs: Sequence[Any], output: Any, **more
     return ask(folder)
 
 
+def discarded(folder: Path, *after: Call) -> Question:
+    """The logarithm of zero, which the program may replace, and the calls ``after`` it."""
+    infinite = floats(-np.inf, 0)
+    write(folder / "dump", [("Torch.log.0.forward", [floats(0, 1)], infinite), *after])
+    return ask(folder)
+
+
+REPLACED: Call = ("Torch.nan_to_num.0.forward", [floats(-np.inf, 0)], floats(0, 0))
+
+
+@situation(makes=["claim.fault.contained", "claim.fault.made"], exit_code=1)
+def infinities_that_the_program_replaces(folder: Path) -> Question:
+    return discarded(folder, REPLACED, ("Torch.add.0.forward", [floats(0, 0), floats(1, 2)], floats(1, 2)))
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.contained"], exit_code=1)
+def infinities_that_come_back_in_the_backward_pass(folder: Path) -> Question:
+    return discarded(folder, REPLACED, ("Torch.log.0.backward", [floats(0, 1)], floats(np.nan, 1)))
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.contained"], exit_code=1)
+def infinities_that_no_recorded_operator_received(folder: Path) -> Question:
+    """They may be the loss: another operator ran after it."""
+    return discarded(folder, ("Torch.argmax.0.forward", [floats(1, 2)], floats(1)))
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.contained"], exit_code=1)
+def infinities_at_the_end_of_a_dump(folder: Path) -> Question:
+    return discarded(folder)
+
+
 @situation(
     makes=["claim.fault.none", "claim.check.none"],
     never=["claim.fault.made", "claim.fault.some", "claim.fault.searched"],

@@ -124,6 +124,27 @@ def a_clock_that_is_adjusted_by_half_a_minute(folder: Path) -> Question:
     return recorded(folder, records(100, 7200, every_two_seconds(at_40=-30)))
 
 
+@situation(makes=["claim.run.clock_back"])
+def a_training_resumed_where_the_clock_is_two_hours_behind(folder: Path) -> Question:
+    return resumed(folder, 3600, 7200)
+
+
+@situation(never=["claim.run.clock_back"])
+def a_training_resumed_two_hours_later(folder: Path) -> Question:
+    return resumed(folder, 7200, 3600)
+
+
+def resumed(folder: Path, *ages: float) -> Question:
+    """Two files of a training, by the age of their first events in seconds."""
+    (folder / "a").mkdir()
+    for number, age in enumerate(ages):
+        steps = every_two_seconds()
+        (folder / "a" / f"events.out.events.summary.{170 + number}.0.host_MS").write_bytes(
+            b"".join(records(100, age, steps))
+        )
+    return Question(base=folder, request="/v2/runs")
+
+
 @situation(makes=["claim.run.time_gap"], never=but(GAPS, "time_gap"))
 def half_a_day_between_two_steps(folder: Path) -> Question:
     return recorded(folder, records(100, 86_400, every_two_seconds(at_40=43_200)))

@@ -38,6 +38,7 @@ COMPARED = (
     "module_replaced", "module_wrapped", "module_unwrapped", "module_added", "module_removed",
     "modules_reordered", "pre_to_post_norm", "post_to_pre_norm", "renames",
     "parameters_added", "parameters_removed", "sizes", "names_differ",
+    "borrowed_weights", "own_weights",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]

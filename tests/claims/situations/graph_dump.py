@@ -1,5 +1,6 @@
 """Graphs coloured by a dump: what is said of operators that ran otherwise than the graph says."""
 
+import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -84,16 +85,18 @@ def judged(
     results: Mapping[str, float],
     drawn: Sequence[str],
     weights: Mapping[str, tuple[float, float]] | None = None,
+    norms: tuple[float, float] | None = None,
 ) -> Question:
     """Ask for claims about a step in which operators put out ``results``, in a graph of the operators
     ``drawn``.
 
-    ``weights`` are the values of the weight of each operator before and after the step.
+    ``weights`` are the values of the weight of each operator before and after the step. ``norms`` are
+    those that a flight recorder measured of a weight, at the last healthy step and at the fault.
     """
     names = {operator: f"{operator}.weight" if operator in (weights or {}) else "" for operator in results}
 
     def ask() -> Sequence[Claim]:
-        step = Dump(folder / "dump", graph=network(names)).iteration(0)
+        step = Dump(folder / "dump", graph=network(names)).iteration(1)
         value = 1.0
         for operator, result in results.items():
             step.input(f"Default/{operator}-op0", np.array([value, 1], np.float32))
@@ -104,8 +107,12 @@ def judged(
         for operator, (_, after) in (weights or {}).items():
             step.parameter(names[operator], np.array([after, 2], np.float32))
         recorded = network({operator: names[operator] for operator in drawn})
+        if norms:
+            fields = {"weights": {"b.weight": norms[0]}, "weights_now": {"b.weight": norms[1]}}
+            health = folder / "dump" / "rank_0" / "health_1.json"
+            health.write_text(json.dumps({"step": 1, "healthy_step": 0, **fields}))
         with ThreadPoolExecutor(1) as executor:
-            listing = Listing(open_dump(folder / "dump"), 0, 0, executor, None, Threads(2, "job"))
+            listing = Listing(open_dump(folder / "dump"), 0, 1, executor, None, Threads(2, "job"))
             assert listing.wait(60)
             tree = folded_tree(read_graph(recorded.model().graph.SerializeToString()))
             overlay = Overlay(tree, listing)
@@ -149,3 +156,17 @@ def a_weight_that_is_nan_only_after_the_step(folder: Path) -> Question:
 @situation(never=[*WEIGHTS, *OUTSIDE])
 def a_weight_that_is_finite_before_and_after_the_step(folder: Path) -> Question:
     return judged(folder, {"mul": 3, "log": 1}, ["mul", "log"], {"mul": (3, 4)})
+
+
+GROWN = ["claim.growth.weight", "claim.growth.place"]
+
+
+@situation(GROWN, [*WEIGHTS, *OUTSIDE, "claim.growth.weights_same"])
+def a_weight_whose_norm_grew_a_million_times(folder: Path) -> Question:
+    """Its values are finite, so that no box shows why the recorder wrote the dump."""
+    return judged(folder, {"mul": 3, "log": 1}, ["mul", "log"], norms=(3.0, 3e6))
+
+
+@situation(never=[*GROWN, "claim.growth.weights_same", *WEIGHTS, *OUTSIDE])
+def a_weight_whose_norm_hardly_changed(folder: Path) -> Question:
+    return judged(folder, {"mul": 3, "log": 1}, ["mul", "log"], norms=(3.0, 3.1))

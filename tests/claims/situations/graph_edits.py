@@ -207,6 +207,37 @@ multiplied("constant_of_another_type", "2.0 became 2.", ["constant"], factor=2)
 multiplied("attribute_in_the_eighth_digit", "1e-5 and 1.0000001e-5.", ["attribute"], epsilon=1.0000001e-5)
 
 
+def applied(*order: int) -> Callable[[], bytes]:
+    """Return a generator of layers of a norm and two products, applied by their numbers."""
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        value = graph.parameter("x", (4, 4), role="input")
+        parts = ("layer_norm", "linear", "linear")
+        weights = {i: [graph.parameter(f"h.{i}.w{k}", (4, 4)) for k in range(len(parts))]
+                   for i in sorted({*order})}  # fmt: skip
+        for i in order:
+            with graph.scope(f"{i}-Block"):
+                for kind, weight in zip(parts, weights[i], strict=True):
+                    value = graph.node(kind, [value, weight], (4, 4))
+                value = graph.node("gelu", [value], (4, 4))
+        graph.output(value)
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+SIX = applied(0, 1, 2, 3, 4, 5)
+pair("one_layer_for_six", "The weights of one layer are used six times.", SIX, applied(*[0] * 6),
+     ("borrowed_weights",))  # fmt: skip
+pair("six_layers_for_one", "The other way round.", applied(*[2] * 6), SIX, ("own_weights",))
+pair("two_layers_in_turn", "Each is used three times.", SIX, applied(0, 1, 0, 1, 0, 1), ("borrowed_weights",))
+pair("one_layer_for_four_of_six", "Two layers are gone as well.", SIX, applied(*[0] * 4),
+     ("borrowed_weights", "layers_removed"))  # fmt: skip
+pair("one_layer_of_six", "It is used once: no weight is shared.", SIX, applied(0), ("layers_removed",))
+
+
 OTHER = {"ln1": "pre", "ln2": "mid", "attn": "mixer", "mlp": "ffn", "in": "first", "out": "second",
          "LayerNorm": "Norm", "Part": "Unit", "Block": "Layer", "head": "logits"}  # fmt: skip
 

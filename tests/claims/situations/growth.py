@@ -35,7 +35,7 @@ UNKNOWN = [
             "no_outputs",
             "nothing_compared",
         ),
-        *("weights_together", "no_weights", "no_healthy", "missing", "damaged", "fields"),
+        *("weights_together", "weights_spread", "no_weights", "no_healthy", "missing", "damaged", "fields"),
         *("modules_left_out", "weights_left_out"),
     )
 ]
@@ -129,6 +129,28 @@ def data_with_nan(folder: Path) -> Question:
 def learning_rate_too_high(folder: Path) -> Question:
     outputs = scaled(THEN, fc1=90, act=90, fc2=8e3, fc3=7e5, network=7e5)
     return norms(folder, outputs, {name: 90.0 * norm * (1 + len(name) / 9) for name, norm in WEIGHTS.items()})
+
+
+def of_learning_rate(folder: Path, others: float) -> Question:
+    """The small bias of fc3 grew 49-fold, by as much as the other weights that grew ``others``-fold."""
+    then = {**WEIGHTS, "fc3.bias": 0.3}
+    grown = {name: norm * (49 if name == "fc3.bias" else others) for name, norm in then.items()}
+    return norms(folder, weights=then, weights_now=grown)
+
+
+@situation(**only("place", "outputs_same", "weights_spread"))
+def a_learning_rate_that_moves_every_weight_as_far(folder: Path) -> Question:
+    """The bias grew most for its size only: the others changed by as much."""
+    return of_learning_rate(folder, 5)
+
+
+@situation(
+    makes=["claim.growth.weight"],
+    never=["claim.growth.weights_spread", "claim.part.growth.moved"],
+    exit_code=1,
+)
+def a_bias_that_grew_beside_weights_that_drift(folder: Path) -> Question:
+    return of_learning_rate(folder, 1.3)
 
 
 @situation(**only("place", "output", "weights_together"))

@@ -21,6 +21,7 @@ from mindinsight.server.workspace.alert_rules import Rule
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
+from tests.flight import unpack
 from tests.writer.tensorboard_messages import CLASSES
 
 RANK = [
@@ -36,6 +37,7 @@ RANK = [
             "silent",
             "non_finite",
             "non_finite_shared",
+            "non_finite_before",
         ),
         *("alike", "too_few", "not_recorded", "spread", "grows", "near_steps", "noisier"),
     )
@@ -73,6 +75,21 @@ def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float
 @situation(makes=["claim.rank.non_finite_shared"], never=but(RANK, "non_finite_shared"))
 def four_ranks_that_are_nan_from_step_100_on(folder: Path) -> Question:
     return ranks(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
+
+
+@situation(
+    makes=["claim.rank.non_finite_before", "claim.rank.non_finite_shared"],
+    never=but(RANK, "non_finite_before", "non_finite_shared"),
+)
+def four_ranks_that_are_nan_one_after_the_other(folder: Path) -> Question:
+    return ranks(folder, {rank: [*noisy(rank, 100 + rank), *[math.nan] * (100 - rank)] for rank in range(4)})
+
+
+@situation(makes=["claim.rank.non_finite"], never=but(RANK, "non_finite"))
+def a_rank_that_stays_nan_alone(folder: Path) -> Question:
+    return ranks(
+        folder, {rank: [*noisy(rank, 100), *[[1.0, math.nan][rank == 2]] * 100] for rank in range(4)}
+    )
 
 
 @situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
@@ -431,7 +448,7 @@ def health_of_ranks_that_record_other_steps(folder: Path) -> Question:
 # Divergence of a run
 
 
-DIVERGED = ["claim.run.diverged", "claim.run.broken_end"]
+DIVERGED = ["claim.run.diverged", "claim.run.broken_end", "claim.run.never_finite"]
 
 
 def ended(folder: Path, **curves: Sequence[float]) -> Question:
@@ -465,10 +482,33 @@ def a_metric_that_is_nan_while_the_loss_is_finite(folder: Path) -> Question:
     return ended(folder, loss=[2, 1, 1, 1, 1], auc=[0.5, math.nan, math.nan, math.nan, math.nan])
 
 
-@situation(never=DIVERGED)
+@situation(makes=["claim.run.never_finite"], never=but(DIVERGED, "never_finite"))
 def a_loss_that_was_never_finite(folder: Path) -> Question:
     """Perhaps it is undefined for this training."""
     return ended(folder, loss=[math.nan] * 5)
+
+
+@situation(makes=["claim.run.recorder"], never=["claim.run.diverged"])
+def a_run_with_the_dump_of_a_flight_recorder(folder: Path) -> Question:
+    unpack("dead_relu", folder)
+    return Question(base=folder, request="/v2/runs")
+
+
+@situation(never=["claim.run.recorder"])
+def a_run_with_a_dump_of_another_name(folder: Path) -> Question:
+    run = unpack("dead_relu", folder)
+    (run / "flight_dump").rename(run / "my_flight_dump")
+    return Question(base=folder, request="/v2/runs")
+
+
+@situation(never=DIVERGED)
+def a_loss_that_was_never_finite_beside_one_that_falls(folder: Path) -> Question:
+    return ended(folder, aux_loss=[math.nan] * 5, loss=[2, 1, 1, 1, 1])
+
+
+@situation(never=DIVERGED)
+def a_metric_that_was_never_finite(folder: Path) -> Question:
+    return ended(folder, auc=[math.nan] * 5)
 
 
 # Alerts

@@ -28,7 +28,7 @@ from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Si
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.report.report_content import ReportSource
 from mindinsight.server.report.run_report import Page, make_report
-from mindinsight.server.store.run import Run, state_of
+from mindinsight.server.store.run import Run, is_left, state_of
 from mindinsight.server.texts import language_texts
 from mindinsight.server.tuning import study_facts
 from mindinsight.server.tuning.study import IMPORTED, INTERRUPTED
@@ -63,19 +63,28 @@ def run(
     finished: bool = False,
     failure: str = "",
     files: Sequence[str] = (EVENTS,),
+    after: float | None = None,
 ) -> None:
-    """Declare a run by the age of its last event; the server and the page's script tell its state."""
+    """Declare a run by the age of its last event; the server and the page's script tell its state.
+
+    ``after``: seconds after it until the other rank of its job ended, which took 100 s.
+    """
 
     def generate(folder: Path) -> Question:
         record = Run("./a", "a", "/a", "./a", None, created=NOW, updated=NOW, size=10, read=10, total=10)
         states = tuple(FileState(file, 10, NOW, 10, 0) for file in files)
         record = replace(record, finished=finished, failure=failure, last_event=NOW - age, files=states)
 
+        end = record.last_event + (after or 0.0)
+        other = replace(record, id="./b", finished=True, first_event=end - 100, last_event=end)
+        ranks = [record] if after is None else [record, other]
+
         def ask() -> list[Claim]:
-            return words("runs.state", f"{state_of(record, NOW)}.why")
+            return words("runs.state", f"{state_of(record, NOW, ranks)}.why")
 
         row = run_summary(record, Note())
         facts = {name: row[name] for name in ("finished", "failure", "last_event", "events")}
+        facts |= {"left": is_left(record, ranks)}  # the page's rule has its test in tests/js/run_list.test.js
         script = ("components/runs/values.js", "stateOf", [facts, NOW])
         return Question(direct=ask, script=script, word="runs.state.{}.why")
 
@@ -98,6 +107,9 @@ run(
     1,
     failure="ValueError: x",
 )
+run("rank_left_by_its_job", "The other trained for half a minute more.", "stopped", 40, after=36)
+run("rank_that_ends_a_little_later", "The other closed its files first.", "running", 10, after=9)
+run("rank_that_saves_after_the_others", "It is rank 0.", "running", 1, after=-30)
 run("directory_of_dumps", "Nothing says that anything trains.", "unrecorded", 1, files=())
 run("directory_of_a_graph", "A graph is written once.", "unrecorded", 1e6, files=("ms_graph.pb",))
 run("run_with_a_graph", "It has an event file as well.", "running", 1, files=(EVENTS, "ms_graph.pb"))

@@ -1,6 +1,6 @@
 """Situations of tuning: studies published beside their runs, some with pruned trials."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +79,17 @@ def failing(folder: Path, *kinds: tuple[str, str, int]) -> Question:
     return failed_study(folder, states, params)
 
 
-def failed_study(folder: Path, states: Sequence[str], params: Sequence[dict[str, Any]]) -> Question:
-    """Publish a study of trials of these states and parameters; ask for its facts."""
+def failed_study(
+    folder: Path,
+    states: Sequence[str],
+    params: Sequence[dict[str, Any]],
+    failures: Mapping[int, dict[str, Any]] | None = None,
+) -> Question:
+    """Publish a study of trials of these states, parameters and failures; ask for its facts."""
     trials: list[Trial] = []
     for number, (state, chosen) in enumerate(zip(states, params, strict=True)):
         about: dict[str, Any] = {"state": state, "values": None if state == "failed" else [0.1 * number]}
+        about["failure"] = (failures or {}).get(number)
         trials.append(Trial(number=number, run=f"probe/trial_{number:04}", params=chosen, **about))
     with SummaryRecord(str(folder / "probe" / "trial_0000")) as record:
         record.add_value("scalar", "loss", 0.1)
@@ -139,6 +145,57 @@ def a_complete_trial_has_a_rate_between_those_of_the_failed(folder: Path) -> Que
 @situation(makes=[FEW_FAILED], never=[FAILED, ALIKE, *LIMITS])
 def one_failed_trial_of_24_with_the_highest_rate(folder: Path) -> Question:
     return failing_by_rate(folder, 23)
+
+
+NAN: dict[str, Any] = {"reason": "not_finite", "target": "loss", "value": "nan"}
+EXIT: dict[str, Any] = {"reason": "exit", "code": 3}
+KINDS = [f"claim.tuning.failed_kind{ending}" for ending in ("", "_above", "_below")]
+
+
+def failing_in_two_ways(
+    folder: Path, exits: Sequence[int], nans: Sequence[int], sign: int = 1, settings: int = 1, opt: str = ""
+) -> Question:
+    """Publish a study of 40 trials of ascending widths, of which some exit and some end in NaN."""
+    failures = {**dict.fromkeys(exits, EXIT), **dict.fromkeys(nans, NAN)}
+    states = ["failed" if number in failures else "complete" for number in range(40)]
+    chance = np.random.default_rng(7)
+    params = [
+        {"width": sign * number, **{f"s{i}": float(chance.uniform()) for i in range(settings)}}
+        | ({"opt": "broken" if number in exits else "adam"} if opt else {})
+        for number in range(40)
+    ]
+    return failed_study(folder, states, params, failures)
+
+
+@situation(makes=[KINDS[1]], never=[FAILED, ALIKE, FEW_FAILED, *LIMITS, KINDS[0], KINDS[2]])
+def the_widest_trials_exit_and_a_narrow_one_is_nan(folder: Path) -> Question:
+    return failing_in_two_ways(folder, [36, 37, 38, 39], [17])
+
+
+@situation(makes=[KINDS[2]], never=[FAILED, ALIKE, FEW_FAILED, *LIMITS, KINDS[0], KINDS[1]])
+def the_narrowest_trials_exit_and_a_wide_one_is_nan(folder: Path) -> Question:
+    return failing_in_two_ways(folder, [36, 37, 38, 39], [17], -1)
+
+
+@situation(makes=[KINDS[0]], never=[FAILED, ALIKE, FEW_FAILED, *LIMITS, *KINDS[1:]])
+def all_trials_of_one_optimizer_exit_and_another_is_nan(folder: Path) -> Question:
+    return failing_in_two_ways(folder, [3, 11, 25, 30], [17], opt="broken")
+
+
+@situation(makes=[ALIKE], never=[FAILED, FEW_FAILED, *LIMITS, *KINDS])
+def a_complete_trial_is_as_wide_as_those_that_exit(folder: Path) -> Question:
+    return failing_in_two_ways(folder, [35, 37, 38, 39], [17])
+
+
+@situation(makes=[ALIKE], never=[FAILED, FEW_FAILED, *LIMITS, *KINDS])
+def the_widest_trial_alone_exits(folder: Path) -> Question:
+    return failing_in_two_ways(folder, [39], [5, 17])
+
+
+@situation(makes=[ALIKE], never=[FAILED, FEW_FAILED, *LIMITS, *KINDS])
+def one_of_sixty_settings_separates_the_two_trials_that_exit(folder: Path) -> Question:
+    """Of so many settings, one does by chance."""
+    return failing_in_two_ways(folder, [38, 39], [17], settings=60)
 
 
 @situation(makes=[MATTERS], never=[FAILED, ALIKE, FEW_FAILED, *LIMITS])

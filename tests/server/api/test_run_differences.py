@@ -60,3 +60,18 @@ def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> 
     assert runs_before(later, [first, later]) == [first]
     assert runs_before(first, [first, later]) == []
     assert not is_baseline(first, later, [first, later])  # it has one value
+
+
+def test_settings_beyond_those_of_the_sentence_are_the_rest() -> None:
+    ours, theirs = ({f"s{number:02}": number + by for number in range(12)} for by in (0, 1))
+    claims, _ = differences(
+        *(run(name, {"loss": np.ones(400)}, hyper) for name, hyper in (("b", ours), ("a", theirs)))
+    )
+    named = [part.values["name"] for part in claims[0].values["settings"][:-1]]
+    rest = [part.values["name"] for part in claims[0].values["rest"]]
+    assert claims[0].values["settings"][-1] == "…"
+    assert [*named, *rest] == sorted(ours)
+    assert (
+        "rest"
+        not in differences(*(run(name, {"loss": np.ones(400)}, {"a": name}) for name in "ba"))[0][0].values
+    )

@@ -1,6 +1,7 @@
 """The command that explains a run: sentences, exit codes, jobs, and wrong names."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
+
+FIXTURES = Path(__file__).parents[2] / "data" / "dumps"
 
 
 def test_cause_line_and_what_is_unknown_are_printed(run: Any, tmp_path: Path) -> None:
@@ -49,6 +52,24 @@ def test_nothing_found_and_nothing_to_search_have_their_own_exit_codes(
     sentence = "The run has no dump, so weights, gradients and activations were not searched."
     assert unsearched == ([] if expected else [sentence])
     assert nothing.startswith("Nothing was found. Searched: 1 scalar for NaN") == (not expected)
+
+
+def test_of_several_dumps_one_is_named_and_searched_alone(run: Any, tmp_path: Path) -> None:
+    (unpack("logarithm", tmp_path) / "flight_dump").rename(tmp_path / "logarithm" / "b")
+    shutil.copytree(FIXTURES / "ms_sync_v2_0_names", tmp_path / "logarithm" / "a")
+    base = ("logarithm", "--summary-base-dir", tmp_path)
+    _, out, _ = run("explain", *base, "--dump", "logarithm/a/")
+    assert "Only the dump logarithm/a was searched, of 2 dumps of this run." in out
+    assert "produced non-finite values" not in out
+    _, out, _ = run("explain", *base, "--dump", "./logarithm/b")
+    assert "Default/log-op0 produced non-finite values" in out
+
+
+def test_a_dump_that_the_run_lacks_is_no_fault(run: Any, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path)
+    code, out, err = run("explain", "logarithm", "--summary-base-dir", tmp_path, "--dump", "logarithm/c")
+    assert (code, out) == (2, "")
+    assert "logarithm has no dump logarithm/c. It has logarithm/flight_dump." in err
 
 
 def test_an_unknown_run_is_no_fault(run: Any, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from mindinsight.server.curves.levels import (
     is_level,
     levels_of,
     non_finite,
+    only_rises,
     rise_above_lowest,
+    rise_below_zero,
     rise_for_good,
     rise_of_few,
     run_up,
@@ -87,6 +89,23 @@ def test_what_is_no_rise(values: Doubles) -> None:
 def test_a_tenfold_rise_need_not_last() -> None:
     assert rise_above_lowest(of(np.r_[np.ones(360), np.full(40, 10.0)])) is not None
     assert rise_above_lowest(of(np.geomspace(1, 1.8, 400)), 1.3) is not None
+
+
+def test_a_curve_that_only_rises_is_above_its_begin_by_a_tenth() -> None:
+    assert only_rises(of(1 + STEPS / 400 + 0.02 * noise(400)))
+    assert only_rises(of(STEPS / 100 - 3))
+    assert not only_rises(of(1 + STEPS / 8000))  # by less
+    assert not only_rises(of(np.maximum(0.0, STEPS - 60)))  # switched on
+    assert not only_rises(of(np.abs(STEPS - 100.0)))
+    assert not any(only_rises(of(1 + 0.2 * noise(400, seed))) for seed in range(30))
+
+
+def test_a_rise_below_zero_undoes_half_of_the_fall() -> None:
+    change = require(rise_below_zero(of(np.interp(STEPS, [0, 200, 399], [0, -5, -1]))))
+    assert change.factor == pytest.approx(0.8, abs=0.05)
+    assert rise_below_zero(of(np.interp(STEPS, [0, 200, 399], [0, -5, -4]))) is None  # a fifth
+    assert rise_below_zero(of(np.interp(STEPS, [0, 200, 399], [6, 1, 5]))) is None  # above zero
+    assert rise_below_zero(of(-5 * (1 - np.exp(-STEPS / 60)) + 0.1 * noise(400))) is None
 
 
 @pytest.mark.parametrize("deviation", [0.05, 0.2, 0.5])

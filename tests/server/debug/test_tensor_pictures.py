@@ -66,7 +66,7 @@ def test_the_first_of_each_notable_element_is_found_across_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
+    ("values", "indices"),
     [
         (np.array([[2**64 - 1, 2**64 - 2]], np.uint64), {"minimum": [0, 1], "maximum": [0, 0]}),
         (np.array([3 + 4j, 1, -6]), {"minimum": [1], "maximum": [2]}),
@@ -77,5 +77,5 @@ def test_the_first_of_each_notable_element_is_found_across_pieces() -> None:
         (np.asfortranarray([[0.0, 5.0], [-1.0, 2.0]]), {"minimum": [1, 0], "maximum": [0, 1]}),
     ],
 )
-def test_elements_that_a_tensor_lacks_are_not_found(values: Any, found: dict[str, list[int]]) -> None:
-    assert find_elements(Held(np.asarray(values))) == found
+def test_elements_that_a_tensor_lacks_are_not_found(values: Any, indices: dict[str, list[int]]) -> None:
+    assert find_elements(Held(np.asarray(values))) == indices

@@ -7,7 +7,7 @@ import pytest
 
 from mindinsight.server.claims import sentence
 from mindinsight.server.errors import Gone
-from mindinsight.server.store.recording_gaps import lost_claims, recording_claims, time_claims
+from mindinsight.server.store.recording_gaps import clock_claims, lost_claims, recording_claims, time_claims
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 from mindinsight.server.types import Damage, Doubles, FileState, Ints
@@ -43,19 +43,29 @@ def texts(record: Run) -> list[str]:
 
 def test_a_clock_that_goes_back_and_forth_is_told_twice() -> None:
     assert texts(run((STEPS, walls(at_40=-3600, at_70=43_200)))) == [
-        "The recorded time goes back by 60 min at step 41, so the duration is unknown.",
+        "The recorded time goes back by 60 min at step 41, so start and duration are unknown.",
         "No scalar was recorded for 12 h before step 71. Whether the training paused or the clock was set is "
         "unknown.",
     ]
     several = run((STEPS, walls(at_40=-90, at_70=-600)))
     assert texts(several) == [
-        "The recorded time goes back at 2 steps, by 10 min at step 71, so the duration is unknown."
+        "The recorded time goes back at 2 steps, by 10 min at step 71, so start and duration are unknown."
     ]
 
 
 def test_a_file_of_another_process_may_begin_before_the_end_of_the_one_before() -> None:
     first, second = STEPS[:50], STEPS[50:]
     assert texts(run((first, at(2 * first)), (second, at(2 * second - 80)))) == []
+
+
+def test_a_resumed_run_whose_clock_is_behind_goes_back_unless_the_order_of_its_files_is_unknown() -> None:
+    first, second = STEPS[:50], STEPS[50:]
+    resumed = run((first, at(2 * first)), (second, at(2 * second - 9000)))
+    assert texts(resumed)[0] == (
+        "The recorded time goes back by 2.5 h at step 51, so start and duration are unknown."
+    )
+    files = tuple(FileState(name, 1, WALL, 1, 0) for name in ("tfevents.new", "tfevents.old"))
+    assert clock_claims(replace(resumed, files=files)) == []
 
 
 def test_where_another_scalar_was_recorded_the_training_did_not_pause() -> None:
@@ -99,5 +109,5 @@ def test_a_file_that_is_gone_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     def gone(_: ScalarSeries) -> None:
         raise Gone("x")
 
-    monkeypatch.setattr(ScalarSeries, "columns", gone)
+    monkeypatch.setattr(ScalarSeries, "line", gone)
     assert recording_claims(record) == []

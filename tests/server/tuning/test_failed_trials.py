@@ -25,7 +25,8 @@ def test_the_counts_are_those_of_trials_that_ended() -> None:
 def test_one_successful_trial_with_the_value_is_enough_to_deny_it() -> None:
     others = trials("complete", 31, opt="adam") + trials("complete", 1, opt="broken")
     assert texts(trials("failed", 8, opt="broken"), others) == [
-        "The 8 failed trials share no parameter value that none of the 32 others has."
+        "The 8 failed trials share no parameter value that none of the 32 others has, and no range of "
+        "numbers that chance would not explain. Nor do those of them that failed in the same way."
     ]
 
 
@@ -35,3 +36,17 @@ def test_nothing_is_said_without_failed_trials_and_nothing_is_known_of_few() -> 
         "5 failed trials and 0 others are too few to tell whether a parameter makes trials fail."
     ]
     assert texts([]) == []
+
+
+def test_trials_that_failed_in_one_way_are_compared_with_all_others() -> None:
+    others = [{"state": "complete", "params": {"width": width}} for width in range(35)]
+    nan = {"state": "failed", "params": {"width": 17}, "failure": {"reason": "not_finite"}}
+    exits = [
+        {"state": "failed", "params": {"width": width}, "failure": {"reason": "exit", "code": 3}}
+        for width in range(61, 65)
+    ]
+    (text,) = texts([*others, nan, *exits])
+    assert text.startswith(
+        "All 4 trials that failed in one way (exit code 3) have width 61 or more, and the 36 others have at "
+        "most 34."
+    )

@@ -6,6 +6,7 @@
 import json
 import math
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,10 +124,39 @@ def train(network: Any, folder: Any, losses: Any, **options: Any) -> Any:
     return results, alerts.kept
 
 
-def test_a_healthy_training_leaves_nothing(network: Any, tmp_path: Path, dumps: Any) -> None:
+def marked(folder: Path) -> tuple[int, int]:
+    """Return the steps that a closed recorder watched, and how much it reported."""
+    (path,) = folder.glob("flight_recorder_*.json")
+    assert path.name == "flight_recorder_0.json"
+    facts = json.loads(path.read_text())
+    assert facts["version"] == 1
+    assert abs(facts["written"] - time.time()) < 600
+    return facts["steps"], facts["reported"]
+
+
+def test_a_healthy_training_leaves_nothing_but_how_much_was_watched(
+    network: Any, tmp_path: Path, dumps: Any
+) -> None:
     results, alerts = train(network, tmp_path, [1.0] * 50)
     assert (results, alerts, dumps) == ([1.0] * 50, [], [])
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["flight_recorder_0.json"]
+    assert marked(tmp_path) == (50, 0)
+
+
+def test_a_recorder_that_saw_no_step_or_was_replaced_leaves_no_mark(network: Any, tmp_path: Path) -> None:
+    train(network, tmp_path / "unused", [])
+    assert not (tmp_path / "unused").exists()
+    first = FlightRecorder(network, tmp_path / "first", record=Alerts())  # type: ignore[arg-type]
+    first.step(lambda: 1.0)
+    train(network, tmp_path / "second", [1.0])
+    first.close()
+    assert marked(tmp_path / "second") == (1, 0)
+    assert not (tmp_path / "first").exists()
+
+
+def test_the_mark_of_a_recorder_counts_what_it_reported(network: Any, tmp_path: Path) -> None:
+    train(network, tmp_path, [1.0] * 10 + [math.nan])
+    assert marked(tmp_path) == (11, 1)
 
 
 def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(

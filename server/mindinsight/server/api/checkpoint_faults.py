@@ -64,6 +64,16 @@ def search_checkpoints(
     return CheckpointSearch(tuple(claims), count, first)
 
 
+def known_claim(searched: Sequence[bool], count: int) -> Claim:
+    """Return the claim about NaN and infinity in `count` checkpoints of a run, from those that were searched:
+    whether each has any."""
+    values = {"n": sum(searched), "all": len(searched), "count": count}
+    if not searched:
+        return Claim("claim.checkpoint.unsearched", "unknown", values)
+    key = "claim.checkpoint.some_non_finite" if any(searched) else "claim.checkpoint.none_non_finite"
+    return Claim(key, "found" if any(searched) else "clear", values)
+
+
 def checkpoint_files(run: str, folder: Path, others: Collection[str]) -> dict[str, Path]:
     """Return the paths of the checkpoints in the folder of a run by id, without those in `others`."""
     return dict(_files(run, folder, others, _DEPTH))

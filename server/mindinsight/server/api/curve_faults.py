@@ -29,6 +29,7 @@ from mindinsight.server.curves.levels import (
     RISEN_BESIDE,
     RISEN_STEADILY,
     RUN_UP_FACTOR,
+    UNDONE,
     Change,
     Levels,
     collapse,
@@ -38,7 +39,9 @@ from mindinsight.server.curves.levels import (
     is_level,
     levels_of,
     non_finite,
+    only_rises,
     rise_above_lowest,
+    rise_below_zero,
     rise_for_good,
     rise_of_few,
     run_up,
@@ -79,10 +82,21 @@ _PLAYED: Final = {
         "dloss",
     ),
     *("policy", "actor", "critic", "value", "q", "reg", "regularization", "regularizer", "kl", "kld", "aux"),
-    *("balance", "balancing", "z", "commit", "commitment"),
+    *("balance", "balancing", "z", "commit", "commitment", "attack", "forget", "unlearn", "unlearning"),
 }
 _REWARDED: Final = {"reward", "rewards", "return", "returns"}  # of a run whose losses need not fall
 _ACCURACY: Final = {"acc", "accuracy", "f1", "auc", "iou", "miou", "precision", "recall", "top1", "top5"}
+_ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
+# What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
+_OTHER: Final = {
+    *("num", "number", "count", "counts", "counter", "samples", "batches", "tokens", "games", "episodes"),
+    *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
+    *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
+}
+_LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity")  # not lossy
+_NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
+_WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
+_LAYER: Final = re.compile(r"(?:batch|layer|group|instance|rms)_?norm")  # whose statistics are no norms
 _TRAINING: Final = {"train", "training"}
 _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 
@@ -156,12 +170,15 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
 
 def aim_of(tag: str) -> Aim | None:
     """Return the class of a scalar by its name: a loss, a norm, an accuracy, or None for any other."""
-    words, text = _words(tag), tag.lower()
-    if "loss" in text or "perplexity" in text:
-        return None if words & _SET else "loss"
-    if "norm" in text:
-        return "norm"  # of a weight, too
-    return "accuracy" if words & _ACCURACY and not words & _SET else None
+    words, text = _words(tag), "_".join(_WORD.findall(tag)).lower()
+    if words & _OTHER:
+        return None
+    if _LOSS.search(text):
+        # "episode/losses" is the number of games that were lost, "losses/mask" is a loss.
+        return None if words & _SET or text.endswith("losses") else "loss"
+    if _NORM.search(_LAYER.sub("", text)):
+        return None if words & (_SET - _WEIGHTS) else "norm"
+    return "accuracy" if words & _ACCURACY and not words & (_SET | _ERRORS) and "1-" not in tag else None
 
 
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
@@ -295,6 +312,13 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
     if change := rise_above_lowest(levels):
         limits = {"limit": RISEN, "at_end": RISEN_AT_END}
         return _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
+    if only_rises(levels) and not _words(tag) & _VALIDATION:  # a validation loss may, and be of use
+        facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
+        limit = round((RISEN_STEADILY - 1) * _PERCENT)
+        return _found("only_rises", run, tag, {"tag": tag, "n": len(levels.levels), **facts, "limit": limit})
+    if change := rise_below_zero(levels):
+        limits = {"share": change.factor * _PERCENT, "limit": round(UNDONE * _PERCENT)}
+        return _found("below_zero", run, tag, {"tag": tag, **_facts(change, levels), **limits})
     return None
 
 

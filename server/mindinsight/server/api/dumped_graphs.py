@@ -72,7 +72,7 @@ def colours(
     colour. `first` is the first
     operator with a symptom, once all tensors are measured. `judged` and `unjudged` count dumped operators
     and parameters, in the graph or not. `claims` say what the boxes cannot show: a first fault or non-finite
-    outputs outside the graph, and non-finite weights, whose nodes are `weights`.
+    outputs outside the graph, norms that changed, and non-finite weights, whose nodes are `weights`.
     `broken_afterwards` lists parameters that are non-finite, as recorded after the operators ran. Poll until
     `done`.
     """

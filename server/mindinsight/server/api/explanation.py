@@ -32,7 +32,7 @@ from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator, TensorEntry
-from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms
+from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms, read_watched
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
@@ -227,7 +227,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             yield Part("tensors", (Claim("claim.explain.unreadable", "unknown", {"dump": dump_id}),), dump_id)
         yield Progress("explain.dumps", number, min(len(dumps), MOST_DUMPS))
     if len(dumps) > MOST_DUMPS:
-        values = {"n": len(dumps) - MOST_DUMPS}
+        values = {"n": len(dumps) - MOST_DUMPS, "most": MOST_DUMPS}
         yield Part("tensors", (Claim("claim.explain.more_dumps", "unknown", values),))
     yield from _of_checkpoints(source, searched)
     if len(source.ranks) > 1:
@@ -351,7 +351,7 @@ def _headline(
     source: ReportSource, dump_id: str, fault: Fault, frame: Frame | None, causes: Sequence[Claim]
 ) -> tuple[Claim, ...]:
     """Return the first sentences of an explanation: the fault with its place, and its cause if known."""
-    values = {"rank": fault.rank, "step": fault.step, "claim": fault.claim}
+    values = {"rank": fault.rank, "step": fault.step, "claim": fault.headline}
     if frame:
         values |= {"file": PurePosixPath(frame.file).name, "line": frame.line}
     key = "claim.explain.first_at_line" if frame else "claim.explain.first"
@@ -543,7 +543,7 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
     if not parts and not searched.dumps and not searched.checkpoints:
         return Claim("claim.explain.nothing_recorded", "unknown")
     counts = {"ranks": len(source.ranks), "dumps": searched.dumps}
-    counts |= {"checkpoints": searched.checkpoints}
+    counts |= {"checkpoints": searched.checkpoints, "watched": _watched_steps(source)}
     least = {"ranks": 2}  # that can be compared
     parts += [
         Claim(f"claim.part.explain.{name}", "note", {"n": count})
@@ -553,6 +553,18 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
     if searched.ended:
         return Claim("claim.explain.ended", "unknown", {"n": searched.ended, "searched": parts})
     return Claim("claim.explain.nothing", "clear", {"searched": parts})
+
+
+def _watched_steps(source: ReportSource) -> int:
+    """Return the number of steps in which flight recorders of all ranks reported nothing, 0 if unknown: a
+    recorder was not closed, or an event file was begun since."""
+    steps = []
+    for run in source.ranks:
+        with suppress(KeyError):
+            watched = read_watched(source.path_of(run.id), run.rank or 0)
+            if watched and not watched.reported and watched.written >= run.created:
+                steps.append(watched.steps)
+    return min(steps) if len(steps) == len(source.ranks) else 0
 
 
 def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:

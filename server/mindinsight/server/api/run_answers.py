@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
@@ -15,13 +16,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
 from mindinsight.server.errors import Gone
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.forks import PARENT
+from mindinsight.server.store.recording_gaps import clock_claims
 from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, has_events, last_step, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
@@ -173,7 +175,9 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": exact_as_text(hyper_of(run.lineage)),
         "metrics": exact_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
+        "clock": [claim.as_json() for claim in clock_claims(run)],
         "divergence": [claim.as_json() for claim in run_divergence(run)],
+        "recorder": [claim.as_json() for claim in recorder_claims(run)],
         **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},
         "name": note.name or run.name,
         "directory": run.name,
@@ -182,20 +186,33 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
 
 
 def run_divergence(run: Run) -> list[Claim]:
-    """Return the claim that a loss of a run is non-finite to its end, or an empty list.
+    """Return the claim that a loss of a run is non-finite to its end, or throughout, or an empty list.
 
     Empty until all files have been read, and if a file was removed or shortened.
     """
     if run.read < run.total:
         return []
     try:
-        every = ((tag, run.scalars[tag]) for tag in divergence_tags(run.scalars))
-        lines = {tag: series.line() for tag, series in every if not isfinite(series.last_value)}
+        every = {tag: run.scalars[tag] for tag in divergence_tags(run.scalars)}
+        lines = {tag: series.line() for tag, series in every.items() if not isfinite(series.last_value)}
     except Gone:
         return []
-    return divergence_claims({tag: (line.steps, line.values) for tag, line in lines.items()})
+    curves = {tag: (line.steps, line.values) for tag, line in lines.items()}
+    return divergence_claims(curves, len(every) - len(lines))
 
 
+def recorder_claims(run: Run) -> list[Claim]:
+    """Return the claim that a flight recorder has dumped steps, by the names of its folders, or an empty
+    list."""
+    dumps = [dump for dump in run.dumps if _FLIGHT_DUMP.search(dump)]
+    if not dumps:
+        return []
+    facts = {"n": len(dumps), "dumps": few([dump.removeprefix("./") for dump in dumps], _NAMED)}
+    return [Claim("claim.run.recorder", "found", facts, tuple({"dump": dump} for dump in dumps))]
+
+
+_FLIGHT_DUMP: Final = re.compile(r"(?:^|/)flight_dump(?:_\d+)?$")
+_NAMED: Final = 3
 MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 
 

@@ -19,6 +19,8 @@ from mindinsight.server.report.run_report import recorded_alerts
 from mindinsight.server.store.paired_names import paired_tags
 from mindinsight.server.store.run import Run
 
+_LISTED = 1000  # settings that a page can show of a claim
+
 
 def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
     """Return claims about settings, code and packages of two runs, and about what was not recorded."""
@@ -74,7 +76,9 @@ def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differi
         )
         for name in differing
     ]
-    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * NAMED)})
+    facts = {"n": len(differing), "settings": few(parts, 2 * NAMED)}
+    facts |= {"rest": parts[2 * NAMED : _LISTED]} if len(parts) > 2 * NAMED else {}
+    return Claim("claim.explain.settings", "note", facts)
 
 
 def recorded_codes(run: Run, other: Run) -> tuple[Any, Any] | None:

@@ -20,7 +20,7 @@ def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
         values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
         key = "claim.explain.failed_ranks" if len(source.ranks) > 1 else "claim.explain.failed"
         yield Claim(key, "found", values, tuple({"run": run.id} for run in failed))
-    elif (state := state_of(source.run, now)) in ("quiet", "stopped"):
+    elif (state := state_of(source.run, now, source.ranks)) in ("quiet", "stopped"):
         verdict: Verdict = "unknown" if _may_record_end(source.run) else "note"
         yield Claim(f"claim.explain.{state}", verdict, {"n": int((now - source.run.last_event) // _MINUTE)})
     for run in source.ranks:

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.checkpoint_faults import checkpoint_files
+from mindinsight.server.api.checkpoint_faults import checkpoint_files, known_claim
 from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of, run_divergence
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.debug.checkpoint_weights import find_series
@@ -17,6 +17,8 @@ from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
 from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.checkpoint_routes import searched_checkpoints
+from mindinsight.server.plugins.dump.dump_requests import Sessions
 from mindinsight.server.store.forks import fork_claims
 from mindinsight.server.store.mounts import disk_path
 from mindinsight.server.store.recording_gaps import recording_claims
@@ -108,13 +110,14 @@ def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, An
 
 
 @router.get("/v2/runs/facts")
-def facts(run: str, service: CurrentService) -> dict[str, Any]:
+def facts(run: str, service: CurrentService, sessions: Sessions) -> dict[str, Any]:
     """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
 
     `claims`, `divergence`, `recording` and `fork` are lists of claims: about the number of operations of the
     pipeline, about a loss that is non-finite to its end, about gaps of the recording, and about the run that
     this run continues. `divergence` is empty until all files have been read. `checkpoints` are the checkpoint
-    files in the folder of the run: their number, the steps in their names, and the newest one.
+    files in the folder of the run: their number, the steps in their names, the newest one, and
+    `claims` about NaN and infinity in them if a timeline of them was computed.
     """
     snapshot = service.store.snapshot()
     record = snapshot.run(run)
@@ -128,17 +131,22 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
         "fork": [claim.as_json() for claim in fork_claims(record, snapshot.runs)],
         "divergence": [claim.as_json() for claim in run_divergence(record)],
         "recording": [claim.as_json() for claim in recording_claims(record)],
-        "checkpoints": _checkpoints(service, record, snapshot.runs),
+        "checkpoints": _checkpoints(service, sessions, record, snapshot.runs),
     }
 
 
-def _checkpoints(service: Service, record: Run, runs: Mapping[str, Run]) -> dict[str, Any]:
+def _checkpoints(
+    service: Service, sessions: Sessions, record: Run, runs: Mapping[str, Run]
+) -> dict[str, Any]:
     others = {*runs, *(dump for run in runs.values() for dump in run.dumps)}
     try:
         path = disk_path(service.settings.summary_base_dir, record.id)
-        series = find_series(checkpoint_files(record.id, path, others))
+        files = checkpoint_files(record.id, path, others)
+        series = find_series(files)
+        grouped = [[files[saved.id] for saved in member.checkpoints] for member in series]
+        searched = [known for paths in grouped for known in searched_checkpoints(sessions, paths)]
     except (KeyError, OSError):
-        series = []  # the folder was removed
+        series, searched = [], []  # the folder was removed
     saved = [checkpoint for member in series for checkpoint in member.checkpoints]
     steps = [checkpoint.step for checkpoint in saved if checkpoint.step is not None]
     return {
@@ -146,6 +154,7 @@ def _checkpoints(service: Service, record: Run, runs: Mapping[str, Run]) -> dict
         "first_step": min(steps, default=None),
         "last_step": max(steps, default=None),
         "file": saved[-1].id if saved else None,
+        "claims": [known_claim(searched, len(saved)).as_json()] if saved else [],
     }
 
 

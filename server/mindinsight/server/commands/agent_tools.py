@@ -16,7 +16,7 @@ from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.store.recording_gaps import recording_claims
-from mindinsight.server.store.run import Run, file_claims, last_step, state_of, torn_files
+from mindinsight.server.store.run import Run, Snapshot, file_claims, last_step, state_of, torn_files
 from mindinsight.server.store.store import Store
 
 Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raises ApiError
@@ -45,7 +45,7 @@ class Tools:
         """
         now = time.time()
         snapshot = self._store.snapshot()
-        runs = [_run_line(run, now) for run in snapshot.runs.values()]
+        runs = [_run_line(run, now, snapshot) for run in snapshot.runs.values()]
         unread = sum(run.read < run.total for run in snapshot.runs.values())
         chosen = [line for line in runs if search.lower() in line.lower()]
         head = f"{len(chosen)} of {len(runs)} runs" + (f", from number {skip + 1} on" if skip else "")
@@ -58,7 +58,7 @@ class Tools:
         record = self._run(run)
         now = time.time()
         torn = {file.name for file in torn_files(record, now)}
-        lines = [_run_line(record, now)]
+        lines = [_run_line(record, now, self._store.snapshot())]
         claims = [claim for file in record.files for claim in file_claims(file, file.name in torn)]
         lines += [claim.as_json()["text"] for claim in (*claims, *recording_claims(record))]
         for kind in ("scalar", "system", *record.references):
@@ -226,10 +226,14 @@ def _id(name: str) -> str:
     return name if name.startswith("./") else f"./{name.strip('/')}" if name != "." else "./"
 
 
-def _run_line(run: Run, now: float) -> str:
+def _run_line(run: Run, now: float, snapshot: Snapshot) -> str:
     step = last_step(run)
     values = {tag: f"{run.scalars[tag].last_value:.6g}" for tag in sorted(run.scalars)[:8]}
-    parts = [run.id, state_of(run, now), f"step {'unknown' if step is None else step}"]
+    parts = [
+        run.id,
+        state_of(run, now, snapshot.runs.values()),
+        f"step {'unknown' if step is None else step}",
+    ]
     parts += [f"failed with {run.failure}"] if run.failure else []
     facts_by_title = {"settings": hyper_of(run.lineage), "results": metrics_of(run.lineage), "last": values}
     for title, facts in facts_by_title.items():

@@ -4,6 +4,8 @@ import argparse
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from mindinsight.server.claims import exit_code
@@ -21,6 +23,7 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "explain", explain)
     parser.add_argument("name", metavar="RUN")
     add_bases(parser)
+    parser.add_argument("--dump", metavar="PATH")
     add_json(parser)
 
 
@@ -38,6 +41,7 @@ def explain(options: argparse.Namespace) -> int:
     with worker_pool() as executor:
         runs = summary.by_id()
         source = ReportSource(runs[run], runs, summary.dump_path, executor, statistics_cache())
+        source = replace(source, dump=_dump_of(source, options.dump))
         for item in explain_run(source, time.time()):
             items.append(item)
             if isinstance(item, Progress):
@@ -50,6 +54,19 @@ def explain(options: argparse.Namespace) -> int:
     faults = [claim for part in parts for claim in part.faults]
     unknown = [claim for part in parts for claim in part.claims if claim.verdict == "unknown"]
     return exit_code([*faults, *unknown])
+
+
+def _dump_of(source: ReportSource, path: str | None) -> str:
+    """Return the id of the dump at a path below the base, or "" without a path. Raises ValueError if the run
+    has no such dump."""
+    if path is None:
+        return ""
+    dump = f"./{PurePosixPath(path)}"
+    if dump not in source.dumps:
+        names = [name.removeprefix("./") for name in source.dumps]
+        words = {"run": source.run.name, "dump": path, "names": ", ".join(names) or "–"}
+        raise ValueError(localize("cli.explain.no_dump", words))
+    return dump
 
 
 def _lines(part: Any) -> Iterable[str]:

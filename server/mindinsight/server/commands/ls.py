@@ -31,10 +31,14 @@ def ls(options: argparse.Namespace) -> int:
         terminal.say(terminal.describe_no_runs(summary, options.summary_base_dir, options.runs))
     dumps = {dump for run in summary.by_id().values() for dump in run.dumps}
     if options.json:
-        print(terminal.as_json(list(_run_json(runs, dumps, now))))
+        print(terminal.as_json(list(_run_json(runs, dumps, now, summary.by_id().values()))))
     elif runs:
         heads = terminal.heads(*_HEADS)
-        print(terminal.table(heads, (_row(run, now) for run in runs), terminal.terminal_width()))
+        print(
+            terminal.table(
+                heads, (_row(run, now, summary.by_id().values()) for run in runs), terminal.terminal_width()
+            )
+        )
     for run in () if options.json else runs:
         for line in _alert_lines(run, dumps):
             print(terminal.printable(line))
@@ -49,13 +53,13 @@ def ls(options: argparse.Namespace) -> int:
     return 0 if runs and whole else 1
 
 
-def _row(run: Run, now: float) -> tuple[object, ...]:
+def _row(run: Run, now: float, every: Iterable[Run]) -> tuple[object, ...]:
     last = (f"{tag}={terminal.cell(series.last_value)}" for tag, series in sorted(run.scalars.items()))
-    return run.id, _state_text(run, now), last_step(run), " ".join(last) or None
+    return run.id, _state_text(run, now, every), last_step(run), " ".join(last) or None
 
 
-def _state_text(run: Run, now: float) -> str:
-    state = state_of(run, now)
+def _state_text(run: Run, now: float, every: Iterable[Run]) -> str:
+    state = state_of(run, now, every)
     text = terminal.localize(f"runs.state.{state}", {"n": int((now - run.last_event) // 60)})
     if state == "failed":
         text = terminal.localize("cli.ls.failed", {"state": text, "why": run.failure})
@@ -73,11 +77,13 @@ def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
             yield terminal.localize("cli.ls.alert", words)
 
 
-def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterator[dict[str, Any]]:
+def _run_json(
+    runs: Iterable[Run], dumps: Container[str], now: float, every: Iterable[Run]
+) -> Iterator[dict[str, Any]]:
     for run in runs:
         yield {
             "run": run.id,
-            "state": state_of(run, now),
+            "state": state_of(run, now, every),
             **{name: getattr(run, name) for name in ("failure", "updated", "first_event", "last_event")},
             "step": last_step(run),
             "scalars": {

@@ -164,6 +164,11 @@ class SessionCache:
         assert isinstance(session, kind)
         return session
 
+    def find(self, key: Hashable, kind: type[Session]) -> Session | None:
+        """Return the session of a kind and key, or None if there is none."""
+        session = self._sessions.find((kind, key))
+        return session if isinstance(session, kind) else None
+
     def drop(self, key: Hashable, kind: type[Session], session: Session) -> None:
         """Stop a session and forget it. The next caller that asks for its key makes another."""
         self._sessions.drop((kind, key), session)

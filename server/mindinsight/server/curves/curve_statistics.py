@@ -151,11 +151,12 @@ def divergence_tags(tags: Iterable[str]) -> list[str]:
     return [tag for tag in every if "loss" in tag.lower()] or every
 
 
-def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
+def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]], others: int = 0) -> list[Claim]:
     """Return the claim that a run has diverged, if a scalar is non-finite from a step to its end.
 
-    ``curves`` are steps and values by tag, of `divergence_tags` whose last value is non-finite. A curve
-    without a finite value was perhaps never defined and is no evidence.
+    ``curves`` are steps and values by tag, of `divergence_tags` whose last value is non-finite. ``others`` is
+    the number of tags whose last value is finite. A curve without a finite value was perhaps never defined.
+    It is named only if it is a loss and the run has no other.
     """
     broken = []
     for tag, (steps, values) in curves.items():
@@ -164,7 +165,11 @@ def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
             broken.append((int(steps[finite[-1] + 1]), tag, len(values) - 1 - int(finite[-1])))
     lasting = [row for row in broken if row[2] >= FEWEST_DIVERGED]
     if not broken:
-        return []
+        never = [(tag, len(at)) for tag, (at, _) in curves.items() if "loss" in tag.lower()]
+        tag, count = min(never, default=("", 0))
+        known = others or count < FEWEST_DIVERGED
+        facts = {"tag": tag, "n": count}
+        return [] if known else [Claim("claim.run.never_finite", "unknown", facts, ({"tag": tag},))]
     step, tag, count = min(lasting or broken)
     facts, evidence = {"tag": tag, "step": step, "n": count}, ({"tag": tag, "step": step},)
     if lasting:

@@ -33,7 +33,7 @@ _STEADY_PARTS: Final = 20  # values or medians whose order is looked at
 BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 6 values, without exception
 _LASTING: Final = 0.25  # of the curve
 _RISES_ON: Final = 3  # levels that rise to the end one after another, which is enough without lasting
-_UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
+UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
 _REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
 _REGAINED_STEADILY: Final = 0.03  # the same for a rise that noise does not explain
 COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
@@ -162,11 +162,38 @@ def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
         return None
     after = levels.levels[part:]
     rises_on = len(after) > _RISES_ON and bool((np.diff(after) > 0).all())
-    undone = end >= least * low and end - low >= _UNDONE * (levels.begin - low)
+    undone = end >= least * low and end - low >= UNDONE * (levels.begin - low)
     lasts = float(levels.levels[-last:].min()) >= least * low or end >= RISEN_AT_END * low
     if not lasts and not (rises_on and undone):
         return None
     return Change(low, levels.step_of(part), end, end / low)
+
+
+def only_rises(levels: Levels) -> bool:
+    """Return True if each level of a curve is above the one before, and the last is above the first by more
+    than noise and a tenth of it.
+
+    Return False also for a curve that begins at zero, which may have been switched on later.
+    """
+    if not levels.begin or not (np.diff(levels.levels) > 0).all() or not levels.is_certain(0):
+        return False
+    return levels.end - levels.begin >= (RISEN_STEADILY - 1) * abs(levels.begin)
+
+
+def rise_below_zero(levels: Levels) -> Change | None:
+    """Return the rise of a curve whose lowest level is zero or below, if it undoes half of the fall and rises
+    on over the last levels, or None. The factor is the undone share of the fall.
+
+    For such a curve, the factors of `rise_above_lowest` have no meaning.
+    """
+    part = int(np.argmin(levels.levels))
+    low, end, fall = float(levels.levels[part]), levels.end, levels.begin - float(levels.levels[part])
+    after = levels.levels[part:]
+    if low > 0 or fall <= 0 or end - low < UNDONE * fall or not levels.is_certain(part):
+        return None
+    if len(after) <= _RISES_ON or not (np.diff(after) > 0).all():
+        return None
+    return Change(low, levels.step_of(part), end, (end - low) / fall)
 
 
 def rise_of_few(steps: Ints, values: Floats) -> Change | None:

@@ -38,6 +38,8 @@ class RankOutlier:
     other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
     both_sides: bool = False  # lasting: the differences lie on both sides, and `relative` is their usual size
     shared: bool = False  # non-finite: at steps at which most curves are
+    followers: int = 0  # non-finite: curves that become so later, if most are then
+    followed: int | None = None  # non-finite: first step of the last of the followers
 
 
 def share_of(difference: Doubles, centre: Doubles) -> float | None:
@@ -129,6 +131,9 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
     if stray.kind == "silent":
         return Claim("claim.rank.silent", "found", facts, evidence)
     facts["n"] = stray.count
+    if stray.followers:
+        facts |= {"ranks": stray.followers, "last": stray.followed}
+        return Claim("claim.rank.non_finite_before", "found", facts, evidence)
     if stray.kind == "not_finite":
         name = "non_finite_shared" if stray.shared else "non_finite"
         return Claim(f"claim.rank.{name}", "found", facts, evidence)

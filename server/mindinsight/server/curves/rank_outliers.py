@@ -463,19 +463,29 @@ def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
 
 def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
     """Return the ranks with non-finite values. Columns that at most half of the ranks share take
-    precedence."""
+    precedence.
+
+    A rank that is followed by others counts with all its values, because one cause may be behind all of them.
+    """
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
     broken = []
-    for row in np.flatnonzero(bad.any(axis=1)).tolist():
+    rows = np.flatnonzero(bad.any(axis=1)).tolist()
+    firsts = np.array([int(curves[row][0][np.argmin(np.isfinite(curves[row][1]))]) for row in rows])
+    for row in rows:
         shared = not alone[row].any()
         columns = (bad if shared else alone)[row]
         steps, values = curves[row]
         inside = np.flatnonzero((steps >= grid.steps[np.argmax(columns)]) & ~np.isfinite(values))
         step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(columns)])
         count = int(grid.bad[row][columns].sum())
-        broken.append(RankOutlier(row, "not_finite", step, count=count, shared=shared))
+        outlier = RankOutlier(row, "not_finite", step, count=count, shared=shared)
+        later = firsts[firsts > step]
+        if not shared and len(later) and (bad & ~alone)[row].any() and step == firsts[rows.index(row)]:
+            count = int(grid.bad[row].sum())
+            outlier = replace(outlier, count=count, followers=len(later), followed=int(later.max()))
+        broken.append(outlier)
     return broken
 
 

@@ -18,12 +18,19 @@ from mindinsight.server.debug.examine import (
     is_non_finite,
     is_unread,
     measure_all,
+    operator_key,
     surely_finite,
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
-from mindinsight.server.debug.operator_links import written_by
+from mindinsight.server.debug.operator_links import fingerprint, shared_memory, written_by
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_gradient, is_weight, parameter_names, tensor_in_words
+from mindinsight.server.debug.tensor_targets import (
+    is_gradient,
+    is_update,
+    is_weight,
+    parameter_names,
+    tensor_in_words,
+)
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
@@ -32,6 +39,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 _SHARED: Final = ("allreduce", "allgather", "broadcast")  # return the same tensor to all ranks
 _SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")  # return another tensor to each rank
 _SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # local, despite the name
+_LIKE: Final = ("oneslike", "zeroslike")  # take a tensor for its shape alone
 _PARTS: Final = (*_SPLIT, "collectivescatter", "neighborexchange")
 
 
@@ -77,6 +85,7 @@ class Fault:
     others: tuple[Origin, ...] = ()  # of the other non-finite inputs of an operator that received them
     entries: Sequence[TensorEntry] = field(default=(), compare=False, repr=False)
     operators: Sequence[Operator] = field(default=(), compare=False, repr=False)
+    later: int = 0  # outputs after the last non-finite one, if the values went no further
 
     @property
     def kind(self) -> Kind:
@@ -126,6 +135,15 @@ class Fault:
         return Claim(f"claim.fault.{name}", "found", values, (location,), missing)
 
     @property
+    def headline(self) -> Claim:
+        """Return the claim about the fault, and that its values go no further if they do not."""
+        claim = self.claim
+        if not self.later:
+            return claim
+        about = {"claim": claim, "n": self.later}
+        return Claim("claim.fault.contained", "found", about, claim.evidence)
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
         """Return the claim about the fault, one about the other inputs that brought non-finite values, and
         one about the weight that the operator overwrote."""
@@ -135,7 +153,7 @@ class Fault:
         others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
         values = {"operator": entry.operator, "n": len(others), "inputs": others}
         also = [Claim("claim.fault.met.also", "note", values)] if others else []
-        return (self.claim, *also, *self._written)
+        return (self.headline, *also, *self._written)
 
     @property
     def _written(self) -> Iterator[Claim]:
@@ -436,11 +454,61 @@ def _search_step(
                 origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
                 others = search.other_inputs(origin.entry) if origin.kind == "met" else []
                 results = tuple(search.results(origin.entry))
-                report.faults.append(Fault(origin, rank, step, results, tuple(others), items, operators))
+                fault = Fault(origin, rank, step, results, tuple(others), items, operators)
+                if not listing.damage and not gaps_at(dump, [rank], [step]):
+                    fault = replace(fault, later=_later_finite(fault, search, measure))
+                report.faults.append(fault)
                 return
         if search is not None and is_non_finite(result):
             coverage.masks += 1
             coverage.open_masks += search.is_open_mask(result.entry)
+
+
+def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> int:
+    """Return the number of finite outputs and parameters after the last non-finite one, or 0 if a gradient,
+    an update or a weight is non-finite, or if a tensor is unknown.
+
+    An operator of the forward pass must have received each non-finite output. Otherwise that may be the loss.
+    """
+    first = fault.entry
+    after = [
+        entry
+        for entry in reversed(fault.entries)
+        if entry.direction in ("output", "parameter") and entry.sequence > first.sequence
+    ]
+    lost = [result for result in fault.results if result.entry.direction == "output"]
+    last = first.sequence
+    for result in measure(entry for entry in after if not surely_finite(entry)):
+        entry, state = result.entry, finiteness(result)
+        if state == "unknown":
+            return 0
+        if state == "non_finite" and not search.is_mask(entry):
+            if entry.direction == "parameter" or is_gradient(entry) or is_update(entry):
+                return 0
+            lost.append(result)
+            last = max(last, entry.sequence)
+    taken = all(_is_taken(fault, result, measure) for result in lost)
+    return sum(entry.sequence > last for entry in after) if taken else 0
+
+
+def _is_taken(fault: Fault, lost: TensorResult, measure: Measure) -> bool:
+    """Return True if a later operator of the forward pass received an output, by the graph or by content."""
+    own, content = operator_key(lost.entry), fingerprint(lost)
+    forward = [
+        entry for entry in fault.entries if not is_gradient(entry) and _canonical(entry.type) not in _LIKE
+    ]
+    ran = {operator_key(entry): entry.sequence for entry in forward if entry.direction == "output"}
+    later = {key for key, sequence in ran.items() if sequence > lost.entry.sequence}
+    named = {(operator.graph, operator.name): operator for operator in fault.operators}
+    names = set(shared_memory(lost.entry, named))
+    if any(
+        (operator.graph, operator.recorded) in later and not names.isdisjoint(operator.sources)
+        for operator in fault.operators
+        if operator.graph == lost.entry.graph
+    ):
+        return True
+    inputs = (e for e in forward if e.direction == "input" and operator_key(e) in later - {own})
+    return content is not None and any(fingerprint(result) == content for result in measure(inputs))
 
 
 def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -226,6 +226,20 @@ def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
         aliases = canonical(source.type) in _ALIASES and len(source.sources) == 1
         name = source.sources[0] if aliases else ""
     return name
+
+
+def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operator]) -> Iterator[str]:
+    """Yield the name of an output's operator, and of the operators and parameters whose memory it shares.
+
+    ``operators`` are those of the step, by graph and name.
+    """
+    name = entry.operator
+    yield name
+    while (operator := operators.get((entry.graph, name))) is not None and operator.sources:
+        if not operator.type.endswith("_") and canonical(operator.type) not in _ALIASES:
+            return
+        name = operator.sources[0]
+        yield name
 
 
 def module_of(scope: Iterable[str]) -> str:

@@ -6,8 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.conditions import Target
-from mindinsight.server.debug.operator_links import is_constant
-from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.debug.operator_links import is_constant, is_view
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 ParameterKind: TypeAlias = Literal["weight", "state", "data"]
 
@@ -32,15 +32,19 @@ _SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that st
 _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
 
 
-def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[Target]:
+def targets(
+    entry: TensorEntry, parameters: Collection[str] = (), forward: Collection[tuple[str, str]] = ()
+) -> frozenset[Target]:
     """Return the classes of a tensor. Network inputs, constants and inputs of operators have none.
 
     ``parameters`` are the names of all parameters of the step (see ``parameter_names`` and ``is_state``).
+    ``forward`` are the operators of the backward pass that return no gradients (see ``forward_views``).
     """
     if entry.direction not in ("output", "parameter"):
         return _NOTHING
     if is_gradient(entry):  # a constant that the backward pass fills in, as where does, is none
-        return _OUTPUT if is_constant(entry.type) else _GRADIENT_OUTPUT
+        viewed = (entry.graph, entry.operator) in forward
+        return _OUTPUT if viewed or is_constant(entry.type) else _GRADIENT_OUTPUT
     if entry.direction == "parameter":
         named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
         return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
@@ -60,6 +64,20 @@ def tensor_in_words(entry: TensorEntry) -> str | Claim:
 def is_gradient(entry: TensorEntry) -> bool:
     """Return True if a tensor belongs to an operator of a backward pass."""
     return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))
+
+
+def forward_views(operators: Iterable[Operator]) -> frozenset[tuple[str, str]]:
+    """Return the graph and the name of each operator of the backward pass that views a forward value.
+
+    A transposed weight is an example. ``operators`` are those of a step, in execution order.
+    """
+    views: set[tuple[str, str]] = set()
+    for operator in operators:
+        if len(operator.sources) == 1 and is_view(operator.type) and _GRADIENT.search(operator.name):
+            source = operator.sources[0]
+            if (operator.graph, source) in views or not _GRADIENT.search(source):
+                views.add((operator.graph, operator.name))
+    return frozenset(views)
 
 
 def is_update(entry: TensorEntry) -> bool:

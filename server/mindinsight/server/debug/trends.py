@@ -1,15 +1,15 @@
 """Trends of weights and gradients between two dumped steps: unchanged, jumping, vanishing, exploding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import forward_views, parameter_names, targets
 from mindinsight.server.debug.watchpoints import checked_limits, slot_key
-from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 State: TypeAlias = Literal["", "unchanged", "jumping", "vanishing", "exploding", "not_finite"]
 
@@ -40,15 +40,17 @@ def trends(
     now: Sequence[TensorEntry],
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
+    operators: Iterable[Operator] = (),
 ) -> Iterator[Trend]:
     """Yield the trends of the weights and gradients that both steps of a rank have, in the order of the later
-    step ``now``."""
+    step ``now``, whose ``operators`` tell gradients from views of forward values."""
     earlier = {slot_key(entry): entry for entry in before}
-    parameters = parameter_names(now)
+    parameters, forward = parameter_names(now), forward_views(operators)
     pairs = [
         (entry, earlier[slot_key(entry)], "weight" in classes)
         for entry in now
-        if (classes := targets(entry, parameters) & {"weight", "gradient"}) and slot_key(entry) in earlier
+        if (classes := targets(entry, parameters, forward) & {"weight", "gradient"})
+        and slot_key(entry) in earlier
     ]
     rules = tuple((name, checked_limits(name, {})) for name in _WEIGHT_RULES)
     tasks = (TensorTask(entry, rules if weight else (), other.ref) for entry, other, weight in pairs)

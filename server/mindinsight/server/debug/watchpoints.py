@@ -34,7 +34,7 @@ from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_a
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_update, parameter_names, targets
+from mindinsight.server.debug.tensor_targets import forward_views, is_update, parameter_names, targets
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
@@ -226,9 +226,11 @@ class _Evidence:
 
     def _new_expected(self, rank: int, step: int) -> ExpectedHits:
         earlier = [number for number in self._dump.steps(rank) if number < step]
-        before = list_tensors(self._dump, rank, max(earlier)).items if earlier else ()
+        before, first = (
+            list_tensors(self._dump, rank, pick(earlier)).items if earlier else () for pick in (max, min)
+        )
         entries = list(list_tensors(self._dump, rank, step).items)
-        return ExpectedHits(entries, before, self._operators(rank, step), self._measure)
+        return ExpectedHits(entries, before, self._operators(rank, step), self._measure, first)
 
     def _operators(self, rank: int, step: int) -> Sequence[Operator]:
         return list_operators(self._dump, rank, step).items
@@ -323,8 +325,9 @@ def _tasks(
         entries = list(list_tensors(dump, rank, step).items)
         overflowed = overflowed_operators(dump, rank, step)
         parameters = parameter_names(entries)
+        forward = forward_views(list_operators(dump, rank, step).items)
         for entry in entries:
-            classes, first = targets(entry, parameters), entry.graph not in started
+            classes, first = targets(entry, parameters, forward), entry.graph not in started
             watching = [watchpoint for watchpoint in watchpoints if watchpoint.watches(entry, classes, first)]
             if watching:
                 rules = tuple((watchpoint.condition, watchpoint.limits) for watchpoint in watching)

@@ -57,7 +57,7 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
     title = t("report.fault_at", rank=fault.rank, step=fault.step)
     claims = (*fault.claims[1:], *(explanation.claims if explanation else ()), *report.gap_claims)
     reason = " ".join(map(t.claim, claims))
-    section = FaultSection(title, dump_step.id, t.claim(fault.claim), reason, counts)
+    section = FaultSection(title, dump_step.id, t.claim(fault.headline), reason, counts)
     return _with_operator(source, dump_step, section, fault.entry, operator, t)
 
 

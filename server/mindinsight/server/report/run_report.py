@@ -28,7 +28,7 @@ from mindinsight.server.report.report_content import (
     number,
 )
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.recording_gaps import recording_claims
+from mindinsight.server.store.recording_gaps import clock_claims, recording_claims
 from mindinsight.server.store.run import Run, file_claims, last_step, state_of, torn_files
 from mindinsight.server.store.series import ScalarSeries
 
@@ -171,7 +171,7 @@ def _content(
     return {
         "language": language,
         "name": run.name,
-        "facts": _facts(run, now, t),
+        "facts": _facts(run, now, t, source.ranks),
         "settings": [
             *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
             *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
@@ -192,13 +192,13 @@ def _content(
     }
 
 
-def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
+def _facts(run: Run, now: float, t: Texts, ranks: Sequence[Run]) -> list[tuple[str, str]]:
     step = last_step(run)
-    state = t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60))
+    state = t(f"runs.state.{state_of(run, now, ranks)}", n=int((now - run.last_event) // 60))
     return [
         (t("overview.id"), run.id),
         (t("overview.state"), f"{state}: {run.failure}" if run.failure else state),
-        (t("runs.col.created"), moment(run.first_event)),
+        (t("runs.col.created"), t("common.unknown") if clock_claims(run) else moment(run.first_event)),
         (t("runs.col.last_event"), moment(run.last_event)),
         (t("common.step"), "–" if step is None else str(step)),
         *([(t("nav.dump"), ", ".join(run.dumps))] if run.dumps else []),

@@ -7,11 +7,12 @@ import numpy as np
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.errors import Gone
+from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, overwritten_claims
 from mindinsight.server.store.series import Line, ScalarSeries
 from mindinsight.server.types import Ints
 
-_LEAST_BACK: Final = 60.0  # s: a clock is adjusted by less, and threads record in another order
+_BACK: Final = 60.0  # s: a clock is adjusted by less, and threads record in another order
 _LEAST_PAUSE: Final = 600.0  # s
 _TIMES: Final = 100  # how much longer than usual a pause is
 _FEWEST: Final = 20  # intervals that tell what is usual
@@ -33,28 +34,32 @@ def recording_claims(run: Run) -> list[Claim]:
 def time_claims(run: Run) -> list[Claim]:
     """Return the claims that make the duration of a run doubtful, by its scalar with the most values."""
     series = _densest(run)
-    return [] if series is None else [*_clock_back(series), *_pauses(series, run)]
+    return [] if series is None else [*clock_claims(run), *_pauses(series, run)]
 
 
 def _densest(run: Run) -> ScalarSeries | None:
     return max(run.scalars.values(), key=lambda series: series.count, default=None)
 
 
-def _clock_back(series: ScalarSeries) -> Iterator[Claim]:
-    """Yield the claim that times go back within a file, in the order of recording."""
-    columns = series.columns()
-    passed = np.diff(columns.walls)
-    ends = np.cumsum([len(part.steps) for part in series.parts])[:-1]
-    passed[ends - 1] = 0.0  # files may be of several processes
-    rows = np.flatnonzero(passed <= -_LEAST_BACK)
-    if len(rows):
-        worst = rows[np.argmin(passed[rows])]
-        facts = {
-            "n": len(rows),
-            "by": _duration(-float(passed[worst])),
-            "step": int(columns.steps[worst + 1]),
-        }
-        yield Claim("claim.run.clock_back", "unknown", facts)
+def clock_claims(run: Run) -> list[Claim]:
+    """Return the claim that recorded times go back, so that start and duration are unknown, or an empty list.
+
+    Times go back within a file, in the order of recording, or if a file is older throughout than those before
+    it. Files that overlap may be of several processes.
+    """
+    series, jumps, started, ended = _densest(run), list[tuple[float, int]](), np.inf, 0.0
+    names = [file.name for file in run.files if file_names.role(file.name) == "summary"]
+    ordered = all(map(file_names.created, names))
+    for part in () if series is None else series.parts:
+        passed = np.diff(part.walls)
+        jumps += [(float(passed[row]), int(part.steps[row + 1])) for row in np.flatnonzero(passed <= -_BACK)]
+        if ordered and float(part.walls.max()) + _BACK <= started < np.inf:
+            jumps.append((float(part.walls[0]) - ended, int(part.steps[0])))
+        started, ended = min(started, float(part.walls.min())), float(part.walls[-1])
+    if not jumps:
+        return []
+    by, step = min(jumps)
+    return [Claim("claim.run.clock_back", "unknown", {"n": len(jumps), "by": _duration(-by), "step": step})]
 
 
 def _pauses(series: ScalarSeries, run: Run) -> Iterator[Claim]:

@@ -119,17 +119,33 @@ def has_events(run: Run) -> bool:
     return any(file_names.role(file.name) in ("summary", "lineage") for file in run.files)
 
 
-def state_of(run: Run, now: float) -> State:
+_LEAST_LEFT: Final = 10.0  # s: ranks end apart by less, and what they recorded last is on its way
+_LEFT_SHARE: Final = 1 / 10  # of the time that a job took
+
+
+def is_left(run: Run, runs: Iterable[Run]) -> bool:
+    """Return True if a run has no end although all other ranks of its job, among ``runs``, were finished long
+    after its last event."""
+    others = [] if run.finished else [rank for rank in runs if rank.job == run.job and rank.id != run.id]
+    if not others or not all(rank.finished for rank in others):
+        return False
+    took = max(rank.last_event - rank.first_event for rank in others)
+    later = min(rank.last_event for rank in others) - run.last_event
+    return later >= min(QUIET, max(_LEAST_LEFT, took * _LEFT_SHARE))
+
+
+def state_of(run: Run, now: float, runs: Iterable[Run] = ()) -> State:
     """Return a run's state at Unix time ``now``: running, quiet, stopped, finished, failed or unrecorded.
 
     ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
-    ``unrecorded`` without event files: a directory of dumps, graphs or profiles says nothing of a training.
+    A rank that its job, among ``runs``, left behind is ``stopped``: see `is_left`. ``unrecorded`` without
+    event files: a directory of dumps, graphs or profiles says nothing of a training.
     """
     if run.finished:
         return "failed" if run.failure else "finished"
     if not has_events(run):
         return "unrecorded"
-    age = now - run.last_event
+    age = STOPPED if is_left(run, runs) else now - run.last_event
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 
 

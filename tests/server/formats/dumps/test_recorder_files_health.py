@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from mindinsight.server.claims import sentence
 from mindinsight.server.debug.compare.norm_changes import norm_claims
 from mindinsight.server.formats.dumps.dump_types import FileDamage
-from mindinsight.server.formats.dumps.recorder_files import Health, health_steps, read_health, read_norms
+from mindinsight.server.formats.dumps.recorder_files import (
+    Health,
+    WatchedSteps,
+    health_steps,
+    read_health,
+    read_norms,
+    read_watched,
+)
 from tests.thoroughness import amount
 
 CONTENT = {"healthy_step": 20, "weights": {"w": 1.5, "b": 2}, "weights_now": {"w": float("inf"), "b": None}}
@@ -29,6 +36,19 @@ def test_norms_are_those_of_the_last_healthy_check_and_of_the_fault(tmp_path: Pa
     assert read_health(dump, 0, 25) == Health(20, {"w": 1.5, "b": 2.0}, {"w": float("inf")})
     assert read_health(dump, 1, 25) is None
     assert read_health(dump, 0, 24) is None
+
+
+def test_the_steps_that_a_recorder_watched_are_of_its_rank(tmp_path: Path) -> None:
+    facts = {"version": 1, "steps": 200, "reported": 0, "written": 5.5}
+    (tmp_path / "flight_recorder_3.json").write_text(json.dumps(facts))
+    assert read_watched(tmp_path, 3) == WatchedSteps(200, 0, 5.5)
+    assert read_watched(tmp_path, 0) is None
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "null", '{"steps": 1, "reported": 0}', '{"steps": "x"}', ""])
+def test_what_is_no_record_of_watched_steps_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "flight_recorder_0.json").write_text(content)
+    assert read_watched(tmp_path, 0) is None
 
 
 @pytest.mark.parametrize(

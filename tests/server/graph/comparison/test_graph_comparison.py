@@ -29,7 +29,7 @@ from mindinsight.server.graph.encoders.comparison_json import (
     pair_json,
     summary,
 )
-from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.scopes.folding import folded_tree, merged
 from mindinsight.server.graph.scopes.scope_tree import ROOT
 from tests.server.graph.edited_lenet import BACKBONE, constants, lenet, rows, states, widen
 
@@ -292,3 +292,10 @@ def test_types_are_shortened_by_what_they_share_except_in_tuples() -> None:
     assert paired_types("float32 2×3", "float16 2×3") == ("float32 2×3", "float16 2×3")
     halves = "(float32 [2], float32 [2])", "(float32 [2], float16 [2])"
     assert paired_types(*halves) == halves
+
+
+def test_merged_texts_keep_the_numbers_that_all_have() -> None:
+    assert merged(["h.0.fc1.b", "h.1.fc1.b"]) == "h.*.fc1.b"
+    assert merged(["h.0.fc1.b", "h.1.fc2.b"]) == "h.*.fc*.b"
+    assert merged(["h.0.fc1.b", "h.1.ln.b"]) == "h.*.fc*.b"
+    assert merged(["h.0.fc1.b", "h.0.fc1.b"]) == "h.0.fc1.b"

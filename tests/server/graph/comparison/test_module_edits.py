@@ -10,6 +10,7 @@ from mindinsight.server.graph.comparison.graph_comparison import compare
 from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
 from mindinsight.server.graph.comparison.module_edits import split_name
 from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.writer import GraphBuilder
 from tests.claims.situations.graph_edits import layers
 
 
@@ -69,3 +70,28 @@ def test_a_name_is_renamed_only_if_it_is_nowhere_the_same() -> None:
 
 def test_one_operator_of_another_type_is_named_by_its_type() -> None:
     assert sentences({"norm": "rms_norm"}) == ["layer_norm → rms_norm in 4 places"]
+
+
+def test_a_layer_is_named_from_the_outermost_numbered_one_on() -> None:
+    def names(left: list[str], right: list[str]) -> object:
+        trees = [folded_tree(read_graph(scoped(some))) for some in (left, right)]
+        (claim,) = comparison_claims(compare(*trees))
+        assert claim.key == "claim.graph.layers_removed"
+        return claim.values["layers"]
+
+    inner = [f"{block}-Block/ln{part}-Norm" for block in range(3) for part in (1, 2)]
+    assert names(inner, inner[:2] + inner[3:]) == ["1-Block/ln1-Norm"]
+    assert names(inner, inner[:4]) == ["2-Block"]
+
+
+def scoped(scopes: list[str]) -> bytes:
+    """Return a chain of operators with weights, one in each scope."""
+    graph = GraphBuilder("net")
+    value = graph.parameter("x", (4,), role="input")
+    for path in scopes:
+        outer, inner = path.split("/")
+        with graph.scope(outer), graph.scope(inner):
+            value = graph.node("norm", [value, graph.parameter(f"{path.replace('/', '.')}.w", (4,))], (4,))
+    graph.output(value)
+    data: bytes = graph.model().graph.SerializeToString()
+    return data

@@ -23,7 +23,7 @@ def partners(graph: Any) -> Callable[..., Any]:
         columns = node_columns(
             graph(left, parameters=left_parameters), graph(right, parameters=right_parameters)
         )
-        partner, owners = match_nodes(columns)
+        _, partner, owners, _ = match_nodes(columns)
         if replaced:
             match_replaced(columns, partner, np.zeros_like(partner), owners)
         names = [*columns.graphs[0].names, *columns.graphs[1].names]

@@ -1,9 +1,11 @@
 """Settings that separate good from bad runs."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import mindinsight
+from mindinsight.server.plugins.answers.answers_routes import why_claims
 from mindinsight.server.plugins.answers.why_settings import (
     conjunction_claims,
     left_out,
@@ -45,3 +47,21 @@ def test_two_settings_separate_together_only_where_none_does_alone(tmp_path: Pat
     rows = settings(good, bad)
     assert list(conjunction_claims(good, bad, rows)) == []
     assert next(setting_claims(rows, 4, 24, 8)).key == "claim.why.only_good"
+
+
+def test_a_pair_of_settings_comes_after_a_setting_that_explains_more(tmp_path: Path) -> None:
+    values = [{"a": n % 2, "b": n // 2 % 3, "c": int(n >= 36)} for n in range(66)]
+    runs = recorded(tmp_path, values)
+    both = {n for n, own in enumerate(values) if own["a"] and own["b"] == 2}  # 11 runs
+
+    def effects(is_bad: Callable[[int], bool]) -> list[tuple[str, float]]:
+        good, bad = ([run for n, run in enumerate(runs) if is_bad(n) is side] for side in (False, True))
+        claims = why_claims(good, bad, settings(good, bad), [])
+        pairs = [claim for claim in claims if "effect" in claim.values]
+        return [(claim.key, round(claim.values["effect"], 2)) for claim in pairs]
+
+    assert effects(lambda n: n >= 36 or n in both) == [
+        ("claim.why.partly", 0.83),  # c: 30 of 36 bad runs, and no good one
+        ("claim.why.both_all_good", 0.8),
+    ]
+    assert effects(lambda n: n in both or n in (0, 50))[0] == ("claim.why.both_all_bad", 0.85)

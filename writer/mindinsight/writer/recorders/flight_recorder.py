@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import secrets
@@ -232,7 +233,7 @@ class FlightRecorder:
         self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
         self._suspected = 0  # steps to watch because of them
-        self._zeros = 0  # gradients of zeros only in the last exact step
+        self._zeros = self._measured = self._reported = 0  # zero gradients; measured steps; reports
         self._exact = True  # all elements are read in this step
         self._host_random = False  # a step has used the generator of Python or NumPy
         self._before: Any = None
@@ -293,6 +294,7 @@ class FlightRecorder:
         watch, before = self._watch, self._before
         self.cancel()
         loss, norm, zeros = self._measure(result, before)
+        self._measured += loss is not None or norm is not None
         watched = self._finish_watch(watch, zeros)
         examined = self._examine(loss, norm, watched)
         if self._torch.is_distributed():
@@ -377,8 +379,11 @@ class FlightRecorder:
             self._watch = None
 
     def close(self) -> None:
-        """Remove the hook from the optimizer and close the record, unless the caller passed the record."""
+        """Remove the hook from the optimizer, write how many steps were watched, and close the record unless
+        the caller passed the record."""
         self.cancel()
+        if self._measured and self._marks() == {self._token}:
+            self._guarded(self._leave_mark)
         for network in self._models.values():
             if vars(network).get(_MARK) == self._token:
                 del vars(network)[_MARK]
@@ -388,10 +393,20 @@ class FlightRecorder:
         if self._owns_record:
             self._record.close()
 
+    def _marks(self) -> set[str | None]:
+        """Return the tokens of the recorders that the networks have now."""
+        return {vars(network).get(_MARK) for network in self._models.values()}
+
+    def _leave_mark(self) -> None:
+        """Write the number of steps that were measured, so that silence differs from no recorder."""
+        facts = {"version": 1, "steps": self._measured, "reported": self._reported, "written": time.time()}
+        self._directory.mkdir(parents=True, exist_ok=True)
+        path = self._directory / f"flight_recorder_{rank_of().number}.json"
+        path.write_text(json.dumps(facts), encoding="utf-8")
+
     def _is_retired(self) -> bool:
         """Return True if this recorder is closed or another one has been made for the network."""
-        marks = {vars(network).get(_MARK) for network in self._models.values()}
-        if not self._retired and marks != {self._token}:
+        if not self._retired and self._marks() != {self._token}:
             self._retired = True
             _log.warning("this FlightRecorder is inactive: it is closed, or another one has replaced it")
         return self._retired
@@ -460,6 +475,7 @@ class FlightRecorder:
         """Dump the step by running it again, and raise an alert. Return its text, and the path of the dump or
         None."""
         parts, path = [f"Step {self._step}: {examined.reason}."], None
+        self._reported += 1
         if self._dumps > 0:
             self._dumps -= 1
             path = self._directory / self._folder  # one for all ranks

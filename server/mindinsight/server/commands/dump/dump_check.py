@@ -197,7 +197,7 @@ def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
     return {
         "explanation": " ".join(map(terminal.localize_claim, explanation.claims)) if explanation else None,
         "kind": fault.kind,
-        "verdict": terminal.localize_claim(fault.claim),
+        "verdict": terminal.localize_claim(fault.headline),
         "claims": [
             claim.as_json() for claim in (*fault.claims[1:], *(explanation.claims if explanation else ()))
         ],

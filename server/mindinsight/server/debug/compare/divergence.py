@@ -27,6 +27,7 @@ from mindinsight.server.debug.compare.compared_rows import (
     weight_name,
 )
 from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
+from mindinsight.server.debug.compare.recorded_differences import recorded_differences_claim
 from mindinsight.server.debug.compare.row_states import (
     STATES,
     State,
@@ -114,6 +115,9 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     claims += [] if drawn else [first_claim] if claims else [*weights, first_claim]
     claims += weights if weights and weights[0] not in claims else []
     claims += unseen
+    claims += recorded_differences_claim(
+        [r for r, of_row in zip(rows, states, strict=True) if of_row == "unknown"]
+    )
     rest = _others(later, others, first, differing, own, complete=len(decided) == len(rows))
     claims += [claim for claim in rest if not several or claim.key != "claim.dump.rest_follows"]
     claims += shared_causes.rounding_claims(decided, tolerance)
@@ -501,14 +505,16 @@ def _without_difference(
         matched = any(row.compared.pair.way not in ("none", "order") for row in rows)
         key = "claim.dump.no_tensor_common" if matched else "claim.dump.nothing_common"
         return (Claim(key, "unknown", {"reasons": reasons}),)
+    recorded = [row for row in rows if state(row, tolerance) == "unknown"]
+    within = tuple(recorded_differences_claim(recorded))
     if not any(_count(row) for row in agreeing):
-        if not unlisted and _only_statistics(rows, tolerance):
-            unknown = {"n": counts["unknown"]}
-            return (Claim("claim.dump.only_statistics", "unknown", unknown, (), ("claim.missing.tensors",)),)
-        return (Claim("claim.dump.nothing_compared", "unknown", {"reasons": reasons}),)
+        if not unlisted and (statistics := sum(map(_has_statistics, recorded))):
+            unknown, missing = {"n": statistics}, ("claim.missing.tensors",)
+            return within or (Claim("claim.dump.only_statistics", "unknown", unknown, (), missing),)
+        return (Claim("claim.dump.nothing_compared", "unknown", {"reasons": reasons}), *within)
     if reasons:
         partly = {"n": len(agreeing), "all": len(rows), "reasons": reasons}
-        return (Claim("claim.dump.partly_agree", "unknown", partly), *facts)
+        return (Claim("claim.dump.partly_agree", "unknown", partly), *within, *facts)
     worst = max(
         agreeing, key=lambda row: row.compared.measures.max_absolute or 0 if row.compared.measures else 0
     )
@@ -535,9 +541,9 @@ def _count(row: Row) -> int:
     return measures.count + measures.apart if measures else int(row.compared.same_checksum is not None)
 
 
-def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
-    unknown = [row for row in rows if state(row, tolerance) == "unknown"]
-    return any(row.compared.target and row.compared.reference and not row.compared.damage for row in unknown)
+def _has_statistics(row: Row) -> bool:
+    """Return True if both tensors have recorded statistics and no damage."""
+    return bool(row.compared.target and row.compared.reference and not row.compared.damage)
 
 
 def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int) -> list[Claim]:

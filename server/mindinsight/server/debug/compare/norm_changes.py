@@ -18,6 +18,8 @@ from mindinsight.server.formats.sanitizer import show_name
 CHANGED: Final = 30.0
 _STEP: Final = 10.0  # times the change of the modules before. Growth over the depth brings two a module
 _SMALL: Final = 0.1  # of the median norm. What begins near zero, such as a bias, changes by large factors
+_SAME_ORDER: Final = 0.1  # of the largest change of a norm, from which another is of its order
+_MOVED: Final = 1.5  # factor of a norm from which a weight moved far. In ten healthy steps most move less
 _OWN_SHARE: Final = 0.5  # of the whole change, as a logarithm: what brings most of it is named
 _NAMED: Final = 4  # names in a sentence
 
@@ -84,7 +86,8 @@ def _place(health: Health, facts: Mapping[str, object]) -> Claim:
 
 
 UNLOCATED: Final = tuple(
-    f"claim.growth.{name}" for name in ("weights_together", "outputs_together", "outputs_gradual")
+    f"claim.growth.{name}"
+    for name in ("weights_together", "weights_spread", "outputs_together", "outputs_gradual")
 )
 _EVERY_STEP: Final = "claim.missing.every_step"
 _NO_OUTPUTS: Final = [Claim("claim.growth.no_outputs", "unknown", {}, (), ("claim.missing.new_recorder",))]
@@ -146,8 +149,30 @@ def _of_weights(
     if len({change.name.rpartition(".")[0] for change in changed}) > 1:  # modules
         claim = Claim("claim.growth.weights_together", "found", words, evidence, missing)
         return [claim], True, names
+    if others := _moved_as_far(largest, known):
+        named = [Claim("claim.part.growth.moved", "note", change.words()) for change in (largest, *others)]
+        facts = {"n": len(named), "names": few(named, _NAMED)}
+        claim = Claim("claim.growth.weights_spread", "found", facts, evidence, missing)
+        return [claim], True, names | {change.name for change in others}
     key = "weight" if math.isfinite(largest.now) else "weight_non_finite"
     return [Claim(f"claim.growth.{key}", "found", words, evidence)], False, names
+
+
+def _moved_as_far(largest: _Change, known: Sequence[_Change]) -> list[_Change]:
+    """Return the weights of other modules that changed by amounts of the same order, the largest first.
+
+    Empty if ``largest`` is non-finite. A weight that drifts by a small share of its norm does not count.
+    """
+    module, least = largest.name.rpartition(".")[0], _SAME_ORDER * abs(largest.now - largest.then)
+    others = [
+        change
+        for change in known
+        if change.name.rpartition(".")[0] != module
+        and math.isfinite(least)
+        and abs(change.now - change.then) >= least
+        and _size(change) >= math.log(_MOVED)
+    ]
+    return sorted(others, key=lambda change: -abs(change.now - change.then))
 
 
 def _of_outputs(

@@ -1,6 +1,6 @@
 """Hits of common checks that a healthy training has too, told from faults by the values of one step.
 
-Three patterns are known. A bias that started at zero doubles in its first steps. A bias in front of a
+Three patterns are known. A bias or weight that started at zero doubles in its first steps. A bias before a
 softmax or a normalization has a gradient of zero, because they do not depend on it. A small learning rate
 changes all parameters by little.
 """
@@ -38,7 +38,7 @@ _FAR: Final = 1e-3  # of the median change of parameters: less is another stands
 class ExpectedHits:
     """Search for reasons why hits on the tensors of one rank and step are no signs of a fault.
 
-    ``before`` are the tensors of the previous dumped step.
+    ``before`` are the tensors of the previous dumped step, ``first`` those of the first.
     """
 
     def __init__(
@@ -47,10 +47,12 @@ class ExpectedHits:
         before: Iterable[TensorEntry],
         operators: Sequence[Operator],
         measure: Measure,
+        first: Iterable[TensorEntry] = (),
     ) -> None:
         self._given = {(entry.recorded, entry.direction, entry.slot): entry for entry in entries}
         self._outputs = {entry.operator: entry for entry in entries if entry.direction == "output"}
         self._before = {_plain(entry.operator): entry for entry in before if entry.direction == "parameter"}
+        self._first = tuple(first)
         self._operators = {operator.recorded: operator for operator in operators}
         self._measure = measure
 
@@ -62,21 +64,45 @@ class ExpectedHits:
         return "cancelled" if is_gradient(entry) and self._cancels(entry, limit) else ""
 
     def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
-        """Return "growing" for a bias that changed much relative to itself, but not to its module's weight,
-        else "".
+        """Return "growing" for a parameter that changed much relative to itself only, else "".
 
-        ``ratio`` is the change as a multiple of the bias. It must be within ``limit`` as a multiple of the
-        weight.
+        That is a bias in units of its module's weight, or a weight that began at zero in units of the other
+        weights. ``ratio`` is the change as a multiple of the parameter. It must be within ``limit`` as a
+        multiple of the unit.
         """
-        module = _module(entry)
-        scales = [self._before.get(f"{module}_{name}") for name in _SCALES]
-        scale = self._statistics(next(filter(None, scales), None))
-        if not is_shift(entry.operator) or scale is None or scale.absolute_mean is None:
+        name = _plain(entry.operator)
+        if is_shift(entry.operator):
+            scales = [self._before.get(f"{_module(entry)}_{scale}") for scale in _SCALES][:1]
+        elif self._began_at_zero(entry):
+            scales = [other for key, other in self._before.items() if key != name and key.endswith(_SCALES)]
+        else:
             return ""
-        bias = self._statistics(self._before.get(_plain(entry.operator)))
-        if bias is None or not bias.absolute_mean:  # a change from zero is left out by `group_hits`
+        known = [size for scale in scales if (size := self._magnitude(scale)) is not None]
+        before = self._magnitude(self._before.get(name))
+        if not known or not before:  # a change from zero is left out by `group_hits`
             return ""
-        return "growing" if ratio * bias.absolute_mean <= limit * scale.absolute_mean else ""
+        return "growing" if ratio * before <= limit * numbers.median(known) else ""
+
+    def _began_at_zero(self, entry: TensorEntry) -> bool:
+        """Return True if a parameter, or what operators received of it, was zero at the first dumped step.
+
+        Parameters can be recorded after their first update.
+        """
+        return any(
+            self._magnitude(known) == 0
+            for known in self._first
+            if entry.operator == (known.operator if known.direction == "parameter" else self._viewed(known))
+        )
+
+    def _viewed(self, output: TensorEntry) -> str:
+        """Return the operator or parameter whose values a view returns, or "" for other operators."""
+        operator = self._operators.get(output.recorded) if is_view(output.type) else None
+        return operator.sources[0] if operator and len(operator.sources) == 1 else ""
+
+    def _magnitude(self, entry: TensorEntry | None) -> float | None:
+        """Return the mean magnitude of a tensor, or None if it is unknown or not finite."""
+        statistics = self._statistics(entry)
+        return statistics.absolute_mean if statistics else None
 
     def of_standstill(self, entry: TensorEntry, ratio: float | None, changes: Sequence[float]) -> Expectation:
         """Return why a parameter that hardly changed is no sign of a fault, "" if there is no reason.

@@ -4,11 +4,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.compare.norm_changes import norm_claims
 from mindinsight.server.debug.examine import OperatorKey, TensorResult, is_non_finite, operator_key
 from mindinsight.server.debug.fault import Fault
 from mindinsight.server.debug.overlay.graph_overlay import Overlay, Symptom, fault_key
 from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
-from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator
+from mindinsight.server.formats.dumps.recorder_files import read_health
 from mindinsight.server.graph.model.graph import BACKWARD
 
 _NAMED: Final = 3  # weights in a sentence
@@ -23,13 +25,14 @@ class Outside(NamedTuple):
 
 def outside_of(overlay: Overlay, done: bool) -> Outside:
     """Return what the boxes of an overlay cannot show: a first fault and operators with non-finite outputs
-    outside the graph, and non-finite weights.
+    outside the graph, non-finite weights, and norms that changed before the step.
 
     ``done`` says that all tensors were measured when the symptoms were found. Operators outside the graph
     are counted only then.
     """
     results = list(overlay.listing.results)
     operators, nodes, fault = overlay.listing.operators, overlay.joined.nodes, overlay.fault
+    dump, rank, step = overlay.listing.dump, overlay.listing.rank, overlay.listing.step
     recorded = parameter_names(overlay.listing.entries)
     before = [name for name in broken_before(tuple(operators.values()), results) if is_weight(name, recorded)]
     afterwards = [
@@ -37,6 +40,7 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
     ]
     claims = [*fault_claims(fault, nodes), *weight_claims(before, afterwards, fault)]
     if done:
+        claims += growth_claims(dump, rank, step, located=fault is not None)
         made = Symptom.FAULT if fault is not None and fault.kind == "made" else Symptom.LOST
         lost = [key for key, symptom in overlay.symptoms.items() if symptom in (Symptom.LOST, made)]
         outside = [operators[key] for key in lost if key in operators and key not in nodes]
@@ -49,7 +53,7 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
 def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
     """Yield the claim about the first fault of a step if its operator is not among the nodes of a graph."""
     if fault is not None and (key := fault_key(fault)) not in nodes:
-        about = {"graph": key[0], "operator": fault.origin.operator}
+        about = {"graph": key[0], "operator": fault.origin.operator, "recorded": key[1]}
         yield Claim("claim.graph.fault_outside", "found", {"fault": fault.claim}, (about,))
 
 
@@ -60,6 +64,18 @@ def outside_claims(operators: Sequence[Operator]) -> Iterator[Claim]:
     if operators:
         named = [Claim(f"claim.part.graph.{part}", "note", {"n": n}) for part, n in parts.items() if n]
         yield Claim("claim.graph.lost_outside", "found", {"n": len(operators), "parts": named})
+
+
+def growth_claims(dump: Dump, rank: int, step: int, located: bool) -> list[Claim]:
+    """Return the claims about norms that changed up to the step at which a flight recorder wrote its dump.
+
+    It is empty if no norm changed much, or if none were recorded. ``located`` is True if the first fault is
+    known.
+    """
+    health = read_health(dump, rank, step)
+    claims = norm_claims(health, step, rank, located) if health else []
+    changed = [claim for claim in claims if claim.verdict == "found"]
+    return [*changed, claims[0]] if changed else []
 
 
 def broken_before(operators: Sequence[Operator], results: Sequence[TensorResult]) -> list[str]:

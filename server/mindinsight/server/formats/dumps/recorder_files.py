@@ -1,4 +1,4 @@
-"""Files of recorders: logs of MindSpore's Running Data Recorder, norms of the flight recorder."""
+"""Files of recorders: logs of MindSpore's Running Data Recorder, norms and steps of the flight recorder."""
 
 import re
 from collections.abc import Mapping
@@ -109,6 +109,27 @@ def read_health(dump: Dump, rank: int, step: int) -> Health | None:
     """Return the norms recorded with a step of a dump, or None if there are none or no healthy step."""
     norms = read_norms(dump, rank, step)
     return norms if isinstance(norms, Health) and norms.step >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedSteps:
+    """Steps that a flight recorder measured until it was closed, and the faults and warnings it reported."""
+
+    steps: int
+    reported: int
+    written: float  # Unix seconds
+
+
+def read_watched(folder: Path, rank: int) -> WatchedSteps | None:
+    """Return what the flight recorder of a rank wrote into the folder of a run when it was closed, or None if
+    no such file can be read."""
+    try:
+        with opened(folder / f"flight_recorder_{rank}.json") as file:
+            content = parse_json(file.read(MAX_BYTES))
+        steps, reported, written = (content[name] for name in ("steps", "reported", "written"))
+        return WatchedSteps(int(steps), int(reported), float(written))
+    except (UnreadableError, OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
+        return None
 
 
 def _health(content: Any, step: int) -> Health:

@@ -1,7 +1,7 @@
 """Comparison of two graphs: operators that are equal, differ or moved, and the edits between them."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -21,6 +21,7 @@ from mindinsight.server.graph.model.graph import (
     Offsets,
 )
 from mindinsight.server.graph.model.node_details import different_attributes, different_constants, output_of
+from mindinsight.server.graph.scopes.folding import merged
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING, Tree
 
 Side: TypeAlias = Literal[0, 1]  # the left and the right graph
@@ -415,12 +416,6 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
         )
         for tree, index in zip(comparison.trees, position, strict=True)
     )
-
-
-def merged(texts: Iterable[str]) -> str:
-    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers."""
-    different = set(texts)
-    return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
 
 
 def _one_sided(comparison: Comparison) -> Iterator[Change]:

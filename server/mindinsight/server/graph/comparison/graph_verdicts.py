@@ -22,7 +22,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     Side,
     input_name,
     is_retyped,
-    merged,
     pair_changes,
     paired_types,
 )
@@ -42,6 +41,8 @@ from mindinsight.server.graph.comparison.module_order import (
 )
 from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.comparison.parameter_edits import (
+    borrowed_claims,
+    find_borrowed,
     naming_claims,
     parameter_claims,
     shared_claims,
@@ -51,6 +52,7 @@ from mindinsight.server.graph.comparison.size_edits import Groups, size_claims
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.costs import is_input
+from mindinsight.server.graph.scopes.folding import merged
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -189,20 +191,23 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     )
     details = _details(comparison, forward, hidden)
     reorderings = list(find_reorderings(comparison))
+    borrowed = find_borrowed(comparison)
+    moved = moved_operators(comparison, reorderings).union(*(some.operators for some in borrowed))
     named = [
         *lora_claims(adapters),
         *module_claims(comparison, modules),
         *_replaced(comparison, hidden),
         *reordering_claims(comparison, reorderings),
-        *_rewired(comparison, forward[LEFT], hidden | moved_operators(comparison, reorderings)),
-        *shared_claims(comparison, forward),
+        *borrowed_claims(comparison, borrowed),
+        *_rewired(comparison, forward[LEFT], hidden | moved),
+        *shared_claims(comparison, forward, borrowed),
         *layer_claims(comparison),
         *_backward(comparison),
         *_returned(comparison),
         *_retyped(comparison),
         *_roles(comparison),
         *details.claims,
-        *parameter_claims(comparison, forward, adapters),
+        *parameter_claims(comparison, forward, adapters, borrowed),
     ]
     yield from named
     yield from naming_claims(comparison)

@@ -292,9 +292,16 @@ def layer_claims(comparison: Comparison) -> Iterator[Claim]:
                 end = int(tree.ends[index])
                 layers.append(index)
         if layers:
-            names = [tree.paths[index].rpartition("/")[2] for index in layers]
+            names = [_from_layer(tree.paths[index]) for index in layers]
             evidence = tuple({("left", "right")[side]: index} for index in layers)
             yield Claim(key, "found", {"n": len(layers), "layers": names[:10]}, evidence)
+
+
+def _from_layer(path: str) -> str:
+    """Return a path from its outermost numbered layer on, or its last part: ``2-Block/ln1-LayerNorm``."""
+    scopes = path.split("/")
+    first = next((i for i, scope in enumerate(scopes) if _NUMBER.match(scope)), -1)
+    return "/".join(scopes[first:])
 
 
 def in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:

@@ -11,11 +11,11 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
-    merged,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS
 from mindinsight.server.graph.comparison.module_edits import matched_scopes, modules_in
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER
+from mindinsight.server.graph.scopes.folding import merged
 from mindinsight.server.graph.scopes.scope_tree import Tree
 
 Scopes: TypeAlias = tuple[int, int]  # index in the left and in the right tree

@@ -27,6 +27,7 @@ from mindinsight.server.graph.comparison.node_labels import (
     seed_labels,
 )
 from mindinsight.server.graph.comparison.parameter_renaming import rename_by_use
+from mindinsight.server.graph.comparison.shared_layers import separate_uses
 from mindinsight.server.graph.model.graph import (
     BACKWARD,
     CONSTANT,
@@ -66,15 +67,19 @@ _PASSES: Final = (
 )
 
 
-def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return [n] each node's partner in the other graph, -1 for none, and [n] each operator's parameter, 0 if
-    unknown.
+class NodeMatching(NamedTuple):
+    """Matching of nodes, and the columns that it compares."""
 
-    Constants have no partners. The parameters are numbered as by `owners_of`.
-    """
+    columns: NodeColumns  # with uses of shared weights separated (shared_layers.py)
+    partners: Offsets  # [n] each node's partner in the other graph, -1 for none, the node if separated
+    owners: Offsets  # [n] each operator's parameter, 0 if unknown, numbered as by `owners_of`
+    separated: Offsets  # parameters of one graph that stand for uses in both
+
+
+def match_nodes(columns: NodeColumns) -> NodeMatching:
+    """Match the nodes of two graphs. Constants have no partners."""
     partners = np.full(len(columns.kinds), -1, dtype=np.int64)
     unique_names = _match_parameters(columns, partners)
-    owners = owners_of(columns, partners, unique_names)
     parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
     numbers = [_LAYER.match(str(columns.graphs[0].names[node])) for node in parameters.tolist()]
     others = [
@@ -85,11 +90,15 @@ def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
         left and right and left[1] == right[1] and left[2] != right[2]
         for left, right in zip(numbers, others, strict=True)
     )
+    columns, separated = separate_uses(columns, partners)
+    partners[separated] = separated  # sources in both graphs
+    owners = owners_of(columns, partners, unique_names)
+    shifted |= len(separated) > 0
     for step in _PASSES:
         if shifted and step.scopes:
             continue  # layers with equal numbers are not the same
         _match_by_structure(columns, partners, step, unique_names, owners)
-    return partners, owners
+    return NodeMatching(columns, partners, owners, separated)
 
 
 def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) -> Offsets:

@@ -1,29 +1,109 @@
 """Edits of parameters: weights of other names, in only one graph, or shared by operators in one of them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.graph.comparison.graph_comparison import LEFT, ONLY, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.graph_comparison import (
+    LEFT,
+    ONLY,
+    RIGHT,
+    Comparison,
+    Side,
+    sources_of_pair,
+)
 from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
 from mindinsight.server.graph.comparison.module_edits import in_lonely_layer
 from mindinsight.server.graph.comparison.node_labels import spelling
+from mindinsight.server.graph.comparison.shared_layers import LAYER
 from mindinsight.server.graph.model.graph import PARAMETER, Flags, Graph
 from mindinsight.server.graph.scopes.costs import is_input
+from mindinsight.server.graph.scopes.folding import merged
 
 _NAMED: Final = 3  # parameters that one sentence names
+_LAYERS: Final = 6  # layers that one sentence names
 _NUMBER: Final = re.compile(r"\d+")
 _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")  # a word and a running number is no name
 
 
-def shared_claims(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
+class Borrowed(NamedTuple):
+    """Weights of layers that one graph does not use, because the layers use those of other layers there."""
+
+    side: Side  # graph in which the layers use other weights
+    names: dict[str, str]  # of the weights and of those used instead, in the opposite graph
+    operators: set[int]  # that use them, nodes of the left graph
+
+
+def find_borrowed(comparison: Comparison) -> list[Borrowed]:
+    """Return for each graph the weights for which all their operators use one weight of another layer."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    instead: tuple[dict[int, set[tuple[int, int]]], ...] = ({}, {})  # by side and weight of the other one
+    for node in comparison.rewired.tolist():
+        index = int(comparison.partners[LEFT][comparison.trees[LEFT].leaf_indices[node]])
+        nodes = node, int(comparison.trees[RIGHT].nodes[index])
+        sources = zip(*sources_of_pair(comparison.matching, nodes), strict=False)
+        for pair in ((left, right + columns.left_count) for left, right in sources):
+            if partners[pair[LEFT]] != pair[RIGHT] and (columns.kinds[[*pair]] == PARAMETER).all():
+                for side in (LEFT, RIGHT):
+                    instead[side].setdefault(pair[1 - side], set()).add((int(partners[pair[side]]), node))
+    names = [name for graph in columns.graphs for name in graph.names]
+    used = set(columns.sources.tolist())
+    by_side = []
+    sides: tuple[Side, ...] = (LEFT, RIGHT)
+    for side in sides:
+        borrowed = Borrowed(side, {}, set())
+        for weight, uses in instead[side].items():
+            others = {other for other, _ in uses}
+            other = others.pop()
+            if others or other < 0 or (partners[weight] >= 0 and int(partners[weight]) in used):
+                continue
+            before, after = names[weight], names[other]
+            if LAYER.search(before) and LAYER.sub("*", before) == LAYER.sub("*", after):
+                borrowed.names[before] = after
+                borrowed.operators.update(node for _, node in uses)
+        by_side.append(borrowed)
+    return by_side
+
+
+def borrowed_claims(comparison: Comparison, borrowed: list[Borrowed]) -> Iterator[Claim]:
+    """Yield a claim for each layer, or module or weight of a layer, that is used instead of others."""
+    for side, names, _ in borrowed:
+        graph = comparison.matching.columns.graphs[1 - side]
+        parameters = [graph.names[node] for node in np.flatnonzero(graph.kinds == PARAMETER).tolist()]
+        sizes = Counter(prefix for name in parameters for prefix in _prefixes(name))
+        pairs = {
+            name: list(zip(_prefixes(name), _prefixes(other), strict=True)) for name, other in names.items()
+        }
+        shares = Counter(pair for prefixes in pairs.values() for pair in prefixes)
+        users: dict[str, dict[str, None]] = {}
+        for prefixes in pairs.values():
+            module, owner = next(
+                (pair for pair in prefixes if pair[0] != pair[1] and shares[pair] == sizes[pair[0]]),
+                prefixes[-1],
+            )
+            users.setdefault(owner, {})[module] = None
+        key = ("claim.graph.own_weights", "claim.graph.borrowed_weights")[side]
+        for owner, modules in users.items():
+            yield Claim(key, "found", {"n": len(modules), "names": few([*modules], _LAYERS), "owner": owner})
+
+
+def _prefixes(name: str) -> list[str]:
+    """Return the beginnings of a dotted name: its first part, its first two, and so on."""
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def shared_claims(comparison: Comparison, forward: list[Flags], borrowed: list[Borrowed]) -> Iterator[Claim]:
     """Yield claims about weights that several forward operators share in one graph, but not in the other.
 
-    There is one claim for each direction. Names are those of the left graph.
+    There is one claim for each direction, without the weights that are borrowed. Names are those of the left
+    graph.
     """
+    owners = {other for some in borrowed for other in some.names.values()}
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     users = [users_of(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
     names: tuple[list[str], list[str]] = ([], [])
@@ -31,7 +111,8 @@ def shared_claims(comparison: Comparison, forward: list[Flags]) -> Iterator[Clai
         nodes = node, int(partners[node]) - columns.left_count
         counts = [len(own.get(its, ())) for own, its in zip(users, nodes, strict=True)]
         name = columns.graphs[LEFT].names[node]
-        if min(counts) == 1 and max(counts) > 1 and not is_input(columns.graphs[LEFT], node):
+        weight = name not in owners and not is_input(columns.graphs[LEFT], node)
+        if min(counts) == 1 and max(counts) > 1 and weight:
             names[counts[RIGHT] > 1].append(name)
     for key, shared in zip(("claim.graph.unshared", "claim.graph.shared"), names, strict=True):
         if shared:
@@ -50,17 +131,21 @@ def users_of(graph: Graph, forward: Flags) -> dict[int, set[int]]:
 
 
 def parameter_claims(
-    comparison: Comparison, forward: list[Flags], adapters: list[list[Adapter]]
+    comparison: Comparison,
+    forward: list[Flags],
+    adapters: list[list[Adapter]],
+    borrowed: list[Borrowed],
 ) -> Iterator[Claim]:
     """Yield claims about weights of the forward pass that only one graph has, if no other claim implies them.
 
-    Other claims are those about added or removed layers and LoRA, and about inputs of operators of one type.
+    Other claims are those about added or removed layers and LoRA, about inputs of operators of one type, and
+    about borrowed weights.
     Names that both graphs have, or that are a word and a number, are ignored.
     """
     graphs = comparison.matching.columns.graphs
     side: Side
     for side, key in ((LEFT, "claim.graph.parameters_removed"), (RIGHT, "claim.graph.parameters_added")):
-        graph, known = graphs[side], set(graphs[1 - side].names)
+        graph, known = graphs[side], {*graphs[1 - side].names, *borrowed[1 - side].names}
         implied = {node for adapter in adapters[side] for node in adapter.nodes}
         names = []
         for node, users in sorted(users_of(graph, forward[side]).items()):
@@ -74,7 +159,7 @@ def parameter_claims(
             patterns: dict[str, list[str]] = {}
             for name in names:
                 patterns.setdefault(_NUMBER.sub("*", name), []).append(name)
-            shown = [members[0] if len(members) == 1 else key for key, members in patterns.items()]
+            shown = [merged(members) for members in patterns.values()]
             yield Claim(key, "found", {"n": len(names), "names": few(shown, _NAMED)})
 
 

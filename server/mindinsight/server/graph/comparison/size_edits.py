@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.graph.comparison.graph_comparison import Change, Comparison, first_users, merged
+from mindinsight.server.graph.comparison.graph_comparison import Change, Comparison, first_users
 from mindinsight.server.graph.model.node_details import output_of
+from mindinsight.server.graph.scopes.folding import merged
 
 Groups: TypeAlias = dict[tuple[str, Hashable], list[Change]]  # by name of the claim and key
 Length: TypeAlias = tuple[int, int]  # of an axis, in the left and in the right graph

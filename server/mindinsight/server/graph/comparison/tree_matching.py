@@ -346,23 +346,24 @@ class Matching:
 def match(left: Tree, right: Tree) -> Matching:
     """Return the matching of the operators, parameters and scopes of two trees, with their roots as
     partners."""
-    columns = node_columns(left.graph, right.graph)
-    partners, owners = match_nodes(columns)
+    recorded = node_columns(left.graph, right.graph)
+    columns, partners, owners, separated = match_nodes(recorded)
     if ((partners < 0) & (columns.kinds == OPERATOR)).any():
         _match_open(left, right, columns, partners, owners)
         if kinship(columns, partners) < _KIN:
             partners[:] = -1
     if (partners >= 0).any():
         match_displaced(left, right, columns, partners, owners)
-        match_numbered(columns, partners)
-        match_renamed(columns, partners)
+        partners[separated] = -1
+        match_numbered(recorded, partners)
+        match_renamed(recorded, partners)
     to_right = _leaf_partners(left, right, columns, partners)
     for left_scope, right_scope in match_scopes(left, right, to_right):
         to_right[left_scope] = right_scope
     to_left = np.full(len(right.paths), -1, dtype=np.int32)
     matched = np.flatnonzero(to_right >= 0)
     to_left[to_right[matched]] = matched
-    return Matching(left, right, columns, partners, to_right, to_left)
+    return Matching(left, right, recorded, partners, to_right, to_left)
 
 
 def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets) -> None:

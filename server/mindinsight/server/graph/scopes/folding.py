@@ -164,6 +164,18 @@ def identical_scopes(tree: scope_tree.Tree, index: int) -> list[int]:
     ]
 
 
+def merged(texts: Iterable[str]) -> str:
+    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers.
+
+    If only the numbers differ, those that all texts have in common are kept.
+    """
+    different = sorted(set(texts))
+    columns = zip(*(_NUMBER.findall(text) for text in different), strict=False)
+    alike = len({_NUMBER.sub("*", text) for text in different}) == 1
+    common = iter([alike and len(set(numbers)) == 1 for numbers in columns])
+    return _NUMBER.sub(lambda number: number[0] if next(common, False) else "*", different[0])
+
+
 def number_pattern(path: str) -> str:
     """Return the name of a scope with its numbers replaced by asterisks: ``*-Block``."""
     return _NUMBER.sub("*", path.rpartition("/")[2])

@@ -22,11 +22,16 @@ from mindinsight.server.curves.importance import better_end, is_seed
 from mindinsight.server.curves.setting_separation import names_runs, same_value
 from mindinsight.server.store.paired_names import paired_tags
 from mindinsight.server.store.run import Run
-from mindinsight.server.types import Floats, Ints
+from mindinsight.server.types import Doubles, Floats, Ints
 
 _NAMED = 3  # scalars or settings in a claim
 _END = 0.1  # share of the common steps that are the end
 _BEYOND = 0.05  # share of the steps of a run after the last common one, from which its end is not compared
+_BLOCKS = 10  # intervals of the end whose differences are compared with each other
+_SHORT = 8  # last common steps that are compared if the end has fewer
+_LEAST = 4  # common steps from which noise is measured
+_CRITICAL = (0, 0, 0, 12.9, 8.61, 6.87, 5.96, 5.41, 5.04, 4.78)  # Student's t at 0.1 %, by degrees of freedom
+_MOST_ALIKE = 0.9  # limit of the correlation of neighbours, which a trend overestimates
 _FEWEST = 5  # steps of other numbers at which two curves agree: fewer may by chance
 
 
@@ -39,6 +44,7 @@ class TagAlignment:
     alignment: Alignment
     claim: Claim
     change: float | None = None  # of the medians at the end, relative to the baseline
+    proven: bool = True  # the change is larger than that of curves with the same noise by chance
     ends: tuple[int, int, int] | None = None  # last steps of run, baseline and both, if far from each other
     uncompared: tuple[Claim, ...] = ()  # on steps that only one of the two has
     recounted: Claim | None = None  # that the curves agree if steps are counted in another way
@@ -55,7 +61,8 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
         change = None if ends else _change_at_end(*curves)
         uncompared = tuple(uncompared_claims(aligned, len(line.steps)))
         recounted = recounted_claim(*curves, tolerance) if claim.verdict != "clear" else None
-        rows.append(TagAlignment(tag, other, aligned, claim, change, ends, uncompared, recounted))
+        proven = change is None or differs_at_end(*curves)
+        rows.append(TagAlignment(tag, other, aligned, claim, change, proven, ends, uncompared, recounted))
     return sorted(rows, key=_rank)
 
 
@@ -115,15 +122,46 @@ def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> floa
     return float((ours - theirs) / abs(theirs)) if theirs else None
 
 
+def differs_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> bool:
+    """Return True if two curves differ at their last common steps by more than noise does.
+
+    The medians of their differences over intervals are compared with 0 by a t test. Noise that lasts for more
+    than a step makes neighbours alike, and widens what chance explains. Return True if too few steps
+    are common to measure the noise.
+    """
+    _, at, base_at = np.intersect1d(line[0], base[0], return_indices=True)
+    count = max(round(_END * len(at)), min(len(at), _SHORT))
+    differences = np.subtract(line[1][at[-count:]], base[1][base_at[-count:]], dtype=np.float64)
+    differences = differences[np.isfinite(differences)]
+    if len(differences) < _LEAST:
+        return True
+    blocks = np.array_split(differences, min(len(differences), _BLOCKS))
+    medians = np.array([np.median(block) for block in blocks])
+    error = max(_error(medians), _error(differences) if len(differences) > _BLOCKS else 0.0)
+    return bool(abs(medians.mean()) > _CRITICAL[len(medians) - 1] * error)
+
+
+def _error(values: Doubles) -> float:
+    """Return the standard error of a mean, wider if neighbouring values are alike."""
+    rest = values - values.mean()
+    spread = float(rest @ rest)
+    alike = min(max(float(rest[1:] @ rest[:-1]) / spread, 0.0), _MOST_ALIKE) if spread else 0.0
+    return math.sqrt(spread / (len(values) - 1) / len(values) * (1 + alike) / (1 - alike))
+
+
 def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim]:
     """Yield claims about the scalars in which the run ends better, or worse, than the baseline.
 
     Only scalars whose names tell whether low or high values are better are considered.
     """
     sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": []}
+    unproven = []
     for row in rows:
         end = better_end(row.tag)
         if end is None or row.change is None or row.claim.verdict != "found" or abs(row.change) <= tolerance:
+            continue
+        if not row.proven:
+            unproven.append(row.tag)
             continue
         sides["better" if (row.change < 0) == (end == "lowest") else "worse"].append((row.change, row.tag))
     unknown = [
@@ -136,6 +174,9 @@ def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim
         facts = {"n": len(unknown), "tags": few([tag for tag, _ in unknown], _NAMED)}
         facts |= {"step": last, "run": run, "baseline": base}
         yield Claim("claim.align.ends_unknown", "unknown", facts)
+    if unproven:
+        facts = {"n": len(unproven), "tags": few(unproven, _NAMED)}
+        yield Claim("claim.align.ends_within_noise", "unknown", facts)
     for side, changes in sides.items():
         if changes:
             parts = [

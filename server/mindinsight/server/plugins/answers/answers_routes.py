@@ -117,7 +117,7 @@ def why_claims(
     tags: Sequence[TagDivergence],
     by: str = "",
 ) -> list[Claim]:
-    """Return the claims about why `bad` runs are bad: separating settings first, then scalars, then the rest.
+    """Return the claims about why `bad` runs are bad: settings by effect first, then scalars, then the rest.
 
     A warning that the runs may belong to different experiments precedes them. `by` is the scalar by which the
     runs were split. The groups differ in it by definition, so only its non-finite values are claimed.
@@ -133,10 +133,10 @@ def why_claims(
     short = [row.tag for row in tags if row.since is not None]
     counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
     non_finite = list(non_finite_claims(good, bad, counted))
+    telling = sorted([*answers, *both], key=lambda claim: -float(claim.values.get("effect", 0)))
     story = [
         *length_claims(good, bad),
-        *both,
-        *answers,
+        *telling,
         *_failures(good, bad),
         *_scalar_claims(tags, len(good), len(bad), non_finite, by),
         *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag not in (by, *short)]),

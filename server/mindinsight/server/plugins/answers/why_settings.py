@@ -229,7 +229,8 @@ def conjunction_claims(good: Sequence[Run], bad: Sequence[Run], rows: Sequence[S
         return
     size = len(good) if both.side == "good" else len(bad)
     key = "only" if both.runs == size else "all"
-    facts = {"n": both.runs, "of": size, "setting": both.names[0], "other": both.names[1]}
+    facts: dict[str, Any] = {"n": both.runs, "of": size, "effect": both.runs / size}
+    facts |= {"setting": both.names[0], "other": both.names[1]}
     facts |= {"region": both.regions[0], "other_region": both.regions[1]}
     evidence = tuple({"setting": name, "chance": both.chance} for name in both.names)
     yield Claim(f"claim.why.both_{key}_{both.side}", "found", facts, evidence)

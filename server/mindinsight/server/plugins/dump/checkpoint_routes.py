@@ -1,7 +1,7 @@
 """Routes of checkpoints: statistics, comparison, timeline of a series, and values of one tensor."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
@@ -38,6 +38,25 @@ _MAX_FILES: Final = 2000  # of a listing, which bounds the answer
 _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small files need one request
 
 
+def _job_key(kind: str, paths: Iterable[Path]) -> tuple[str, tuple[tuple[Path, int], ...]]:
+    """Return the key of the job `kind` over files, which changes with the files."""
+    return kind, tuple((path, path.lstat().st_mtime_ns) for path in paths)
+
+
+def searched_checkpoints(sessions: Sessions, paths: Sequence[Path]) -> list[bool]:
+    """Return for each checkpoint that a finished timeline of these files could read whether it has NaN or
+    infinity; empty if there is no such timeline."""
+    job: BackgroundJob[checkpoint_weights.TimelineRow] | None
+    job = sessions.find(_job_key("timeline", paths), BackgroundJob)
+    if job is None or not job.done or job.error:
+        return []
+    columns = [
+        [cell.non_finite for cell in column if cell.state != "absent"]
+        for column in zip(*(row.cells for row in job.items), strict=True)
+    ]
+    return [any(counts) for counts in columns if any(counts) or None not in counts]
+
+
 class StartJob:
     """Callable that returns the job `kind` over files, starting it if there is none. FastAPI dependency."""
 
@@ -52,7 +71,7 @@ class StartJob:
         work: Callable[[], Iterator[Item]],
         total: int | None = None,
     ) -> BackgroundJob[Item]:
-        key = (kind, tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files))
+        key = _job_key(kind, (weights.path for weights in files))
         return self._sessions.get(key, BackgroundJob, lambda: BackgroundJob(self._service.jobs, work, total))
 
 

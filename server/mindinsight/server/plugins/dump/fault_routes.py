@@ -22,7 +22,7 @@ from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
 from mindinsight.server.debug.watchpoints import Hit, Tally, Watchpoint
 from mindinsight.server.errors import ApiError, ValueProblem
-from mindinsight.server.formats.dumps import list_tensors
+from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
@@ -226,12 +226,13 @@ def weights_and_gradients(
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, [rank], [step, before])
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
+    operators = list_operators(opened, rank, step).items
     rows = [
         {
             **{name: getattr(trend.entry, name) for name in _TREND_TENSOR},
             **{name: non_finite_as_text(getattr(trend, name)) for name in _TREND_FIELDS},
         }
-        for trend in trends(earlier, now, service.executor, dump_requests.cache_of(service))
+        for trend in trends(earlier, now, service.executor, dump_requests.cache_of(service), operators)
     ]
     return {"trends": rows}
 

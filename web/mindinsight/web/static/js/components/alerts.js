@@ -15,9 +15,26 @@ export function alertText(app, alert) {
   return alert.claim ? claimText(app, alert.claim) : alert.title;
 }
 
-/** Return a badge with the alert's level. @param {App} app @param {Alert["level"]} level */
-export function levelBadge(app, level) {
+/**
+ * Return a badge with the alert's level, or with the words that a restart replaced its values.
+ * @param {App} app
+ * @param {Alert["level"]} level
+ * @param {boolean} [replaced]
+ */
+export function levelBadge(app, level, replaced = false) {
+  if (replaced) return h("span", { class: "badge" }, app.t("alert.replaced"));
   return h("span", { class: BADGES[level] }, app.t(`alert.level.${level}`));
+}
+
+/**
+ * Return the alert to name first: the newest whose values still count, else the newest. Alerts about the end
+ * of a run, which its header says, do not count.
+ * @param {Alert[]} alerts newest first
+ * @returns {Alert | undefined}
+ */
+export function leading(alerts) {
+  const within = alerts.filter(({ condition }) => condition !== "failed");
+  return within.find(({ replaced }) => !replaced) ?? within[0];
 }
 
 /**

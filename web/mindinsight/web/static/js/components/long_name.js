@@ -19,7 +19,12 @@ export function longName(name, { start = "", title = name, short = SHORT } = {})
   const letters = [...visible(name.slice(dropped))]; // code points: no half of a pair
   const tail = letters.length > short / 2 ? letters.splice(-Math.min(TAIL, letters.length >> 1)) : [];
   const part = (/** @type {string} */ which, /** @type {string} */ text) =>
-    h("span", { class: which, "data-text": text, "aria-hidden": "true" });
+    h("span", {
+      class: which,
+      "data-text": text,
+      "aria-hidden": "true",
+      style: { "--letters": text.length },
+    });
   return h(
     "span",
     { class: "long-name", title },

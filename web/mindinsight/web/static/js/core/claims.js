@@ -1,7 +1,8 @@
 // Claims: statements about data, with a verdict and evidence. The server decides them. The few that a page
 // decides itself come from functions that `tests/claims` calls by name.
 
-import { h } from "./dom.js";
+import { h, replace } from "./dom.js";
+import { isCount } from "./i18n.js";
 
 /**
  * @typedef {Object} Claim
@@ -38,21 +39,51 @@ export function madeClaim(key, verdict, values = {}) {
 export function claimText(app, claim) {
   const values = Object.entries(claim.values).map(([name, value]) => [
     name,
-    name === "n" ? value : words(app, value),
+    name === "n" || isCount(name, value) ? value : words(app, value),
   ]);
   const texts = [app.t(claim.key, Object.fromEntries(values)), ...claim.missing.map((key) => app.t(key))];
   return texts.join(app.boot.lang === "zh" ? "" : " ");
 }
 
 /**
- * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict.
+ * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict. A button adds
+ * the `rest` of a list that ends in "…".
  * @param {Words} app
  * @param {Claim} claim
  * @param {import("./dom.js").Attributes} [attrs]
  */
 export function claimElement(app, claim, attrs = {}) {
   const classes = ["claim", `claim-${claim.verdict}`, attrs.class].filter(Boolean).join(" ");
-  return h("p", { ...attrs, class: classes, "data-claim": claim.key }, claimText(app, claim));
+  const element = h("p", { ...attrs, class: classes, "data-claim": claim.key }, claimText(app, claim));
+  const { rest } = claim.values;
+  if (!Array.isArray(rest)) return element;
+  const open = () => {
+    replace(element, claimText(app, withRest(claim, rest)));
+    element.tabIndex = -1;
+    element.focus(); // the button is gone
+  };
+  const label = app.t("common.rest", { n: rest.length });
+  replace(
+    element,
+    claimText(app, claim),
+    " ",
+    h("button", { type: "button", class: "link", onclick: open }, label),
+  );
+  return element;
+}
+
+/**
+ * Return a claim with all entries of the list that ends in "…".
+ * @param {Claim} claim
+ * @param {unknown[]} rest
+ */
+export function withRest(claim, rest) {
+  const values = Object.entries(claim.values).map(([name, value]) =>
+    name !== "rest" && Array.isArray(value) && value.at(-1) === "…"
+      ? [name, [...value.slice(0, -1), ...rest]]
+      : [name, value],
+  );
+  return { ...claim, values: Object.fromEntries(values) };
 }
 
 /**

@@ -13,9 +13,23 @@ export async function loadTexts(boot) {
 /** Chinese sets a space beside Latin letters and digits, not between its own characters. */
 const SPACE_IN_CHINESE = /(?<=\p{Script=Han}) (?=\p{Script=Han})/gu;
 
+/** Values of a text that are counts: beside {n} they are written as {n} is, unlike steps and ranks. */
+const COUNTS = new Set(
+  (
+    "n count total all shown steps runs run baseline good bad goods bads others rest inside outside lost " +
+    "nans tensors compared found reach failed layers i row least most fewest values elements"
+  ).split(" "),
+);
+
+/** Return whether a value of a text is a count. @param {string} name @param {unknown} value */
+export function isCount(name, value) {
+  return COUNTS.has(name) && Number.isInteger(value);
+}
+
 /**
  * Return the translate function: t("runs.left_out", {n: 5}) replaces "{n}", and "{n} run | {n} runs" picks
- * the plural form by n. Lists are joined. An unknown key is returned unchanged.
+ * the plural form by n. Lists are joined. The counts of a text with {n} have separators of thousands. An
+ * unknown key is returned unchanged.
  * @param {Record<string, string>} texts
  * @param {string} lang
  * @returns {import("./types.js").Translate}
@@ -29,9 +43,8 @@ export function createTranslate(texts, lang) {
       const value = vars[name];
       if (value === undefined || value === null) return match;
       if (Array.isArray(value)) return value.join(lang === "zh" ? "、" : ", ");
-      return typeof value === "number" && Number.isInteger(value) && name === "n"
-        ? numbers.format(value)
-        : String(value);
+      const grouped = isCount(name, value) && form.includes("{n}");
+      return grouped ? numbers.format(/** @type {number} */ (value)) : String(value);
     });
     return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text;
   };

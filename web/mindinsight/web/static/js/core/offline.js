@@ -10,6 +10,7 @@ import { wakeAll } from "./lazy_work.js";
 import { offlineTip } from "./offline_tip.js";
 
 /** @typedef {import("./types.js").App} App */
+/** @typedef {import("./types.js").Run} Run */
 
 const POLICY = [
   "default-src 'none'",
@@ -29,6 +30,7 @@ for (const [i, { data, layout, config }] of figures.entries()) {
 const QUIET = 400; // ms without a request or a change, after which a page has all of its charts
 const LONGEST = 60_000; // ms
 const ABOUT = "[data-about]"; // ids of the runs that a page is about
+export const MOST_NAMES = 4; // runs in the title of a saved page
 
 /**
  * Return an HTML file of a view or a card.
@@ -40,7 +42,9 @@ const ABOUT = "[data-about]"; // ids of the runs that a page is about
 export async function offlinePage(app, root, title) {
   if (root.id === "view") await everything(root);
   const { copy, figures } = await capture(app, root);
-  const body = h("body", null, h("main", { class: "offline" }, heading(app, title, copy, figures), copy));
+  const runs = runsOf(app, copy, figures);
+  const named = root.id === "view" ? title : cardTitle(app, title, copy, runs);
+  const body = h("body", null, h("main", { class: "offline" }, heading(app, named, copy, runs), copy));
   const [styles, plotly] = await Promise.all([
     styleTexts(),
     figures.length ? text(app.charts.script(figures)) : "",
@@ -52,7 +56,7 @@ export async function offlinePage(app, root, title) {
         `<script>${DRAW}</script>`,
       ].join("")
     : "";
-  return new Blob([documentOf(app, title, styles, body, scripts)], { type: "text/html" });
+  return new Blob([documentOf(app, named, styles, body, scripts)], { type: "text/html" });
 }
 
 /**
@@ -100,10 +104,12 @@ async function everything(root) {
  * @param {App} app
  * @param {Element} copy
  * @param {import("./charts.js").Figure[]} figures
+ * @returns {Run[]}
  */
 function runsOf({ selection }, copy, figures) {
-  const about = copy.querySelector(ABOUT)?.getAttribute("data-about");
-  if (about) return JSON.parse(about).flatMap((/** @type {string} */ id) => selection.run(id) ?? []);
+  const about = [...copy.querySelectorAll(ABOUT)].map((part) => part.getAttribute("data-about") ?? "[]");
+  const own = about.flatMap((ids) => /** @type {string[]} */ (JSON.parse(ids)));
+  if (about.length) return own.flatMap((id) => selection.run(id) ?? []);
   if (document.querySelector("#body.alone")) return [];
   const traces = figures.flatMap(({ data }) => data);
   const ids = new Set(traces.map(({ meta }) => meta).filter(Boolean));
@@ -117,17 +123,16 @@ function runsOf({ selection }, copy, figures) {
  * @param {App} app
  * @param {string} title
  * @param {Element} copy
- * @param {import("./charts.js").Figure[]} figures
+ * @param {Run[]} runs
  */
-function heading(app, title, copy, figures) {
-  const folded = app.selection.folded();
+function heading(app, title, copy, runs) {
   const now = Date.now() / 1000;
-  const runs = runsOf(app, copy, figures).map((/** @type {import("./types.js").Run} */ run) =>
+  const legend = runs.map((run) =>
     h(
       "span",
       { class: "row" },
       h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }),
-      folded.has(run.job) && !copy.querySelector(ABOUT) ? run.job.slice(2) : run.name,
+      nameOf(app, copy, run),
     ),
   );
   return h(
@@ -141,8 +146,33 @@ function heading(app, title, copy, figures) {
         .filter(Boolean)
         .join(" · "),
     ),
-    copy.querySelector(".legend") || !runs.length ? null : h("div", { class: "row wrap small" }, runs),
+    copy.querySelector(".legend") || !runs.length ? null : h("div", { class: "row wrap small" }, legend),
   );
+}
+
+/**
+ * Return the title of a card with the names of its runs, or their number if there are many.
+ * @param {App} app
+ * @param {string} title
+ * @param {Element} copy
+ * @param {Run[]} drawn
+ */
+function cardTitle(app, title, copy, drawn) {
+  const marks = /** @type {NodeListOf<HTMLElement>} */ (copy.querySelectorAll(".swatch[data-run]"));
+  const marked = [...marks].flatMap((mark) => app.selection.run(mark.dataset.run ?? "") ?? []);
+  const names = [...new Set([...drawn, ...marked].map((run) => nameOf(app, copy, run)))];
+  const label = names.length > MOST_NAMES ? app.t("share.runs", { n: names.length }) : names.join(", ");
+  return label ? `${title} · ${label}` : title;
+}
+
+/**
+ * Return the name of a run, or of its job where the job is drawn as one.
+ * @param {App} app
+ * @param {Element} copy
+ * @param {Run} run
+ */
+function nameOf({ selection }, copy, run) {
+  return selection.folded().has(run.job) && !copy.querySelector(ABOUT) ? run.job.slice(2) : run.name;
 }
 
 /**

@@ -107,7 +107,7 @@ export class Following {
 
   /** Store a list and notify the owner. @param {RunList} next */
   #take(next) {
-    this.list = { ...next, runs: inOrder(distinct(next.runs)) };
+    this.list = { ...next, runs: inOrder(withLeft(distinct(next.runs))) };
     this.byId = new Map(this.list.runs.map((run) => [run.id, run]));
     this.live.compare(next.version);
     this.onchange();
@@ -134,6 +134,25 @@ export function distinct(runs) {
     const name = given(run);
     const more = counts.get(name) !== 1 && name !== run.directory ? ` · ${run.directory}` : "";
     return { ...run, name: name + more, given: name };
+  });
+}
+
+const LEFT = { least: 10, share: 0.1, most: 120 }; // seconds, and share of the time that a job took
+
+/**
+ * Return the runs with a mark on each rank that has no end although all others of its job were finished long
+ * after its last event. `is_left` in `store/run.py` is the server's version.
+ * @param {Run[]} runs
+ * @returns {Run[]}
+ */
+export function withLeft(runs) {
+  return runs.map((run) => {
+    const open = run.rank !== null && !run.finished;
+    const others = open ? runs.filter(({ id, job }) => job === run.job && id !== run.id) : [];
+    if (!others.length || !others.every(({ finished }) => finished)) return { ...run, left: false };
+    const took = Math.max(...others.map(({ first_event: first, last_event: last }) => last - first));
+    const later = Math.min(...others.map(({ last_event: last }) => last)) - run.last_event;
+    return { ...run, left: later >= Math.min(LEFT.most, Math.max(LEFT.least, took * LEFT.share)) };
   });
 }
 

@@ -77,6 +77,7 @@
  * @property {number} last_event Unix seconds
  * @property {boolean} events whether it has event files, and not only dumps, graphs or profiles
  * @property {boolean} finished the writer closed its files
+ * @property {boolean} [left] whether it is a rank without an end, and its job was finished long after it
  * @property {string} failure the exception that ended the training, or ""
  * @property {number|null} torn_since Unix seconds from which on an unfinished record is one for good
  * @property {number} size bytes
@@ -87,7 +88,9 @@
  * @property {boolean} lineage
  * @property {boolean} pipeline whether the graph of a data pipeline was recorded
  * @property {string[]} dumps
+ * @property {import("./claims.js").Claim[]} clock that recorded times go back, or []
  * @property {import("./claims.js").Claim[]} divergence that a loss is non-finite to its end, or []
+ * @property {import("./claims.js").Claim[]} recorder that a flight recorder has dumped steps, or []
  * @property {boolean} hidden
  * @property {boolean} archived
  * @property {string} directory its name on disk, which `name` is without a name that a person gave

@@ -53,6 +53,7 @@ export function bell(app) {
  */
 function announce(app, alerts) {
   const { selection, t } = app;
+  alerts = alerts.filter(({ replaced }) => !replaced);
   const messages = alerts
     .filter(({ level }) => level !== "info")
     .map((alert) => ({

@@ -6,6 +6,7 @@ import { chooseLanguage } from "../core/i18n.js";
 import { COPY } from "../core/copy.js";
 import { baseNames } from "../core/run_list.js";
 import { h, replace } from "../core/dom.js";
+import { MOST_NAMES } from "../core/offline.js";
 import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
 import { bell } from "./bell.js";
@@ -16,7 +17,6 @@ import { showShortcuts } from "./shortcuts.js";
 
 const MODES = ["compare", "ranks", "groups", "layers"];
 const ABOUT_ALL = ["runs", "alert"];
-const MOST_NAMES = 4; // runs in the title of a saved page
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**

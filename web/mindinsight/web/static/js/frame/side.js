@@ -162,22 +162,18 @@ function storeWidth(width) {
 }
 
 /**
- * Create the buttons that show all, none or the newest runs.
+ * Create the buttons that show only the listed runs, hide them, or show the newest.
  * @param {App} app
  * @param {() => Run[]} visible in the list
  */
 function choices(app, visible) {
   const { selection, t } = app;
-  const toggle = (/** @type {boolean} */ on) => () =>
-    selection.toggleMany(
-      visible().map((run) => run.id),
-      on,
-    );
+  const listed = () => visible().map((run) => run.id);
   return h(
     "div",
     { class: "row small" },
-    button(t("common.all"), toggle(true), { class: "link" }),
-    button(t("common.none"), toggle(false), { class: "link" }),
+    button(t("common.all"), () => selection.only(listed()), { class: "link" }),
+    button(t("common.none"), () => selection.toggleMany(listed(), false), { class: "link" }),
     button(t("runs.newest", { n: NEWEST }), () => selection.reset(), { class: "link" }),
   );
 }

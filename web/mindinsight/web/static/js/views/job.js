@@ -179,7 +179,8 @@ class JobView {
     );
     this.curves.forEach((curves, i) => {
       const tag = tags[i] ?? "";
-      const first = strays.find((stray) => stray.tag === tag);
+      const own = strays.filter((stray) => stray.tag === tag);
+      const first = own.find(({ kind }) => kind !== "silent") ?? own[0]; // an end is seen anyway
       curves.show(tag, tag ? this.curvesOf(health, tag) : [], first?.step ?? null);
     });
   }
@@ -192,7 +193,9 @@ class JobView {
   curvesOf(health, tag) {
     const { theme, t } = this.app;
     const colour = (/** @type {number} */ i) => theme.colour(`--run-${(i % COLOURS) + 1}`);
-    const strays = health.strays.filter((stray) => stray.tag === tag).sort((a, b) => a.step - b.step);
+    const ordered = [...health.strays].sort((a, b) => a.step - b.step);
+    const every = [...new Set(ordered.map(({ row }) => row))]; // so that a rank has one colour in all charts
+    const strays = ordered.filter((stray) => stray.tag === tag);
     const odd = [...new Set(strays.map(({ row }) => row))].slice(0, ODD);
     const groups = groupsByRun(health);
     const within = (/** @type {string} */ run, /** @type {string} */ group) =>
@@ -210,11 +213,11 @@ class JobView {
     return [
       { name, tag, runs: rest, quiet: true, colour: theme.colour("--muted") },
       ...halves.map(({ name: half, runs, i }) => ({ name: half, tag, runs, colour: colour(i) })),
-      ...odd.map((row, i) => ({
+      ...odd.map((row) => ({
         name: t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
         tag,
         runs: [health.runs[row]],
-        colour: colour(i + halves.length),
+        colour: colour(every.indexOf(row) + halves.length),
       })),
     ].filter(({ runs }) => runs.length);
   }

@@ -12,7 +12,7 @@ import { axesShown, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./
 import { toolbar } from "./lineage/controls.js";
 import { forksPanel } from "./lineage/forks.js";
 import { ImportancePanel } from "./lineage/importance.js";
-import { labelled, runsAmong, studyOf, targetKeys } from "./lineage/of_study.js";
+import { isAbout, labelled, runsAmong, studyOf, targetKeys } from "./lineage/of_study.js";
 import { runsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
 import { nothing } from "./lineage/nothing.js";
@@ -90,7 +90,7 @@ export class Lineage {
     );
     this.study = new StudyPanel(app, () => this.studied());
     this.requests = latest(root);
-    this.shownState = this.shown();
+    this.shownState = this.runs().join();
     this.offs = [
       app.selection.on(() => this.chosen()),
       app.theme.on(() => this.draw()),
@@ -104,7 +104,7 @@ export class Lineage {
     this.wanted = this.state.objective;
     this.brushes = readBrushes(this.app.url.all("brush"));
     this.selectedRuns = new Set(this.app.url.all("pick"));
-    this.shownState = this.shown();
+    this.shownState = this.runs().join();
     return this.load(leaveAsIs);
   }
 
@@ -143,14 +143,9 @@ export class Lineage {
     this.chosen();
   }
 
-  /** Return the shown runs as text, for comparison. */
-  shown() {
-    return this.runs().join();
-  }
-
   /** Load again if other runs were chosen. */
   chosen() {
-    const state = this.shown();
+    const state = this.runs().join();
     if (this.shownState !== state) this.load(leaveAsIs);
     this.shownState = state;
   }
@@ -296,8 +291,9 @@ export class Lineage {
 
   /** Draw all parts. */
   drawParts() {
-    const { app, root, data } = this;
-    replace(root, this.study.element, this.head, this.body);
+    const { app, root, data, head, body } = this;
+    const study = this.study.element;
+    replace(root, isAbout(app, this.ownStudy()) ? [study, head, body] : [head, body, study]);
     this.drawHead();
     const plot = this.plot();
     const rows = (this.inside = data.rows.filter((row) => isBrushed(plot, row)));

@@ -201,13 +201,16 @@ class Why {
     );
   }
 
-  /** Draw the list of runs with their groups. */
+  /** Draw the list of runs with their groups, first those in a group. */
   drawList() {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
-    const start = sharedPath(this.runs().map(({ name }) => name));
-    const rows = this.runs().map((run) =>
+    const rank = (/** @type {Run} */ { id }) =>
+      ["good", "bad", undefined].indexOf(this.groups.get(id) || undefined);
+    const runs = this.runs().sort((one, other) => rank(one) - rank(other));
+    const start = sharedPath(runs.map(({ name }) => name));
+    const rows = runs.map((run) =>
       h(
         "div",
         { class: "why-run" },

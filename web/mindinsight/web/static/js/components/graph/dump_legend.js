@@ -24,13 +24,14 @@ export function dumpLegend(app, coloured, paint) {
 
 /**
  * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once
- * all tensors were measured, unless claims tell of others.
+ * all tensors were measured, unless claims tell of others. Claims about norms contradict none.
  * @param {App} app
  * @param {Colouring} found
  */
 function symptoms({ t }, { counts, done, judged, unjudged, claims }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n), counts));
-  if (entries.length || !done || (judged && claims.length)) return entries;
+  const others = claims.some(({ key }) => key.startsWith("claim.graph."));
+  if (entries.length || !done || (judged && others)) return entries;
   return [h("span", null, t(`graph.dump.${healthText(judged, unjudged)}`))];
 }
 

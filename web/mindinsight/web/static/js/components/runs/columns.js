@@ -8,7 +8,8 @@ import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
-import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
+import { durationText, startText } from "./recorded_times.js";
+import { bestEnd, durationOf, isTorn, lastStep, startOf, stateOf, stateOrder } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -209,7 +210,7 @@ function stateColumns(app) {
     {
       key: "state",
       label: app.t("runs.col.state"),
-      value: (run) => run.last_event,
+      value: (run) => stateOrder(run, app.selection.list().now),
       cell: (run, { now }) => stateMark(app, run, now),
     },
   ];
@@ -236,7 +237,8 @@ function contentColumns(app) {
 }
 
 /** Return the columns of times, duration and size. @param {App} app @returns {TableColumn[]} */
-function timeColumns({ t, format }) {
+function timeColumns(app) {
+  const { t, format } = app;
   return [
     {
       key: "updated",
@@ -252,15 +254,15 @@ function timeColumns({ t, format }) {
     {
       key: "created",
       label: t("runs.col.created"),
-      value: (run) => run.first_event,
-      cell: (run) => format.time(run.first_event),
+      value: startOf,
+      cell: (run) => startText(app, run),
     },
     {
       key: "duration",
       label: t("runs.col.duration"),
       number: true,
-      value: (run) => run.last_event - run.first_event,
-      cell: (run) => format.duration(run.last_event - run.first_event),
+      value: durationOf,
+      cell: (run) => durationText(app, run),
     },
     {
       key: "size",
@@ -307,27 +309,53 @@ export function stateWords({ t }) {
   return { ...Object.fromEntries(names), quiet: t("runs.state.quiet.word") };
 }
 
+/** @type {("reading" | ReturnType<typeof stateOf>)[]} */
+const WORST_FIRST = ["reading", "failed", "stopped", "quiet", "running", "unrecorded", "finished"];
+
+/** Create the marks of a run's state. @param {App} app @param {Run} run @param {number} now */
+export function stateMark(app, run, now) {
+  return stateMarks(app, [run], now);
+}
+
 /**
- * Create the marks of a run's state: its word or the progress of reading, and badges, or null, for a loss
- * that ends in NaN or infinity and for an incomplete record.
+ * Create the marks of the state of a run, or the worst state of the ranks of a job: its word and number of
+ * ranks or the progress of reading, and badges, or null, for a loss that ends in NaN or infinity, for a dump
+ * of a flight recorder and for an incomplete record.
  * @param {App} app
- * @param {Run} run
+ * @param {Run[]} runs
  * @param {number} now
  */
-export function stateMark(app, run, now) {
-  const state = run.read < run.total ? "reading" : stateOf(run, now);
-  const minutes = Math.floor((now - run.last_event) / 60);
-  const why = app.t(`runs.state.${state}.why`, { error: run.failure });
-  const text =
-    state === "reading"
-      ? `${Math.floor((100 * run.read) / run.total)} %`
-      : app.t(`runs.state.${state}`, { n: minutes });
-  const broken = run.divergence.map((claim) => claimText(app, claim)).join(" ");
+export function stateMarks(app, runs, now) {
+  const { t } = app;
+  const states = runs.map((run) => (run.read < run.total ? "reading" : stateOf(run, now)));
+  const state = WORST_FIRST.find((name) => states.includes(name)) ?? "finished";
+  const those = runs.filter((_, row) => states[row] === state);
+  const minutes = Math.floor((now - Math.max(...those.map((run) => run.last_event))) / 60);
+  const word = t(`runs.state.${state}`, { n: minutes });
+  const some = { n: those.length, count: runs.length, state: word };
+  const text = those.length < runs.length ? t("runs.state.some", some) : word;
+  const total = (/** @type {"read" | "total"} */ what) => runs.reduce((sum, run) => sum + run[what], 0);
+  /** The claims of up to three runs, a line each. @param {"divergence" | "recorder"} kind */
+  const texts = (kind) =>
+    runs
+      .filter((run) => run[kind].length)
+      .slice(0, 3)
+      .map((run) => {
+        const claims = run[kind].map((claim) => claimText(app, claim)).join(" ");
+        return runs.length > 1 ? `${t("runs.rank", { rank: run.rank ?? run.name })}: ${claims}` : claims;
+      })
+      .join("\n");
+  const [broken, dumped] = [texts("divergence"), texts("recorder")];
   return [
-    h("span", { class: `state ${state}`, title: why }, text),
-    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, app.t("runs.non_finite")) : null,
-    isTorn(run, now)
-      ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
+    h(
+      "span",
+      { class: `state ${state}`, title: t(`runs.state.${state}.why`, { error: those[0].failure }) },
+      state === "reading" ? `${Math.floor((100 * total("read")) / total("total"))} %` : text,
+    ),
+    broken ? h("span", { class: NON_FINITE_BADGE, title: broken }, t("runs.non_finite")) : null,
+    dumped ? h("span", { class: "badge bad", title: dumped }, t("runs.recorder")) : null,
+    runs.some((run) => isTorn(run, now))
+      ? h("span", { class: "badge warn", title: t("damage.torn.why") }, t("damage.torn"))
       : null,
   ];
 }

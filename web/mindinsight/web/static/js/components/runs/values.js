@@ -41,16 +41,25 @@ export function bestEnd(tag) {
 
 /**
  * Return a run's state: "finished" or "failed" if the writer closed the files; "unrecorded" without event
- * files; otherwise "running" up to two minutes after the last event, "quiet" up to an hour, then "stopped".
- * `store/run.py` is the server's version.
+ * files; "stopped" if its job left it behind; otherwise "running" up to two minutes after the last event,
+ * "quiet" up to an hour, then "stopped". `store/run.py` is the server's version.
  * @param {Run} run
  * @param {number} now
  */
 export function stateOf(run, now) {
   if (run.finished) return run.failure ? "failed" : "finished";
   if (!run.events) return "unrecorded";
+  if (run.left) return "stopped";
   const age = now - run.last_event;
   return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
+}
+
+const STATES = ["running", "quiet", "stopped", "failed", "finished", "unrecorded"];
+const AFTER_ALL = 1e11; // seconds: later than the last event of any run
+
+/** Return a number that orders runs by state, then the newest first. @param {Run} run @param {number} now */
+export function stateOrder(run, now) {
+  return (STATES.indexOf(stateOf(run, now)) + 1) * AFTER_ALL - run.last_event;
 }
 
 /**
@@ -65,6 +74,16 @@ export function isTorn(run, now) {
 /** Return the run's last step, which may be negative; undefined if it has none. @param {Run} run */
 export function lastStep(run) {
   return run.step >= 0 || "scalar" in run.kinds ? run.step : undefined;
+}
+
+/** Return when a run started in Unix seconds; undefined if its clock went back. @param {Run} run */
+export function startOf(run) {
+  return run.clock.length ? undefined : run.first_event;
+}
+
+/** Return how many seconds a run took; undefined if its clock went back. @param {Run} run */
+export function durationOf(run) {
+  return run.clock.length ? undefined : run.last_event - run.first_event;
 }
 
 const MEANT = 5; // tags that a short name may mean

@@ -160,7 +160,6 @@ function alertRow(app, alert, fresh) {
       ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count })
       : null,
     alert.recovery ? claimText(app, alert.recovery) : null,
-    alert.replaced ? t("alert.replaced") : null,
   ].filter((fact) => fact !== null);
   const fault = faultLink(app, alert);
   const element = h(
@@ -169,7 +168,7 @@ function alertRow(app, alert, fresh) {
     h(
       "div",
       { class: "row wrap" },
-      levelBadge(app, alert.level),
+      levelBadge(app, alert.level, alert.replaced),
       fresh ? h("span", { class: "badge accent fresh" }, t("alert.new")) : null,
       h(
         "a",

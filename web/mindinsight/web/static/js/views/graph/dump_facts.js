@@ -91,6 +91,20 @@ function content(app, { operators, claims, worst, total }, position, goTo) {
 }
 
 /**
+ * Create claims about a dump, with links to operators that the graph does not have.
+ * @param {App} app
+ * @param {import("../../core/claims.js").Claim[]} claims
+ * @param {Parameters} position
+ */
+export function dumpClaims(app, claims, position) {
+  return claims.map((claim) => {
+    const { graph, recorded } = /** @type {Record<string, string>} */ (claim.evidence[0] ?? {});
+    const href = recorded ? app.url.link("dump", { ...position, graph, operator: recorded }) : null;
+    return [claimElement(app, claim), href && h("a", { href }, app.t("graph.dump.open"))];
+  });
+}
+
+/**
  * Create the table of an operator's tensors.
  * @param {App} app
  * @param {Dumped} operator

@@ -1,6 +1,6 @@
 // Dump overlay of a graph: choice of a dump, and boxes coloured by what it contains.
 
-import { claimElement, claimText } from "../../core/claims.js";
+import { claimText } from "../../core/claims.js";
 import { button } from "../../components/button.js";
 import { knownFault, searchFault } from "../../components/dump/fault_search.js";
 import { toast } from "../../components/toast.js";
@@ -9,7 +9,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { errorText } from "../../components/dump/failure.js";
 import { position, settlePosition } from "../../components/dump/state.js";
 import { compareGraphs, dumpControls } from "./dump_controls.js";
-import { dumpFacts } from "./dump_facts.js";
+import { dumpClaims, dumpFacts } from "./dump_facts.js";
 import { dumpLegend } from "../../components/graph/dump_legend.js";
 import { marksOf } from "../../components/graph/dump_marks.js";
 import { readState, SYMPTOMS, writeState } from "./dump_state.js";
@@ -221,9 +221,8 @@ export class Dumped {
           dumpLegend(this.app, coloured, paint),
           coloured.found === 0 && compareGraphs(this.app, this.dumps, dump, this.run),
         );
-        const claims = coloured.claims.map((claim) => claimElement(this.app, claim));
-        this.claims.hidden = !claims.length;
-        replace(this.claims, claims);
+        this.claims.hidden = !coloured.claims.length;
+        replace(this.claims, dumpClaims(this.app, coloured.claims, position(this.state)));
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),

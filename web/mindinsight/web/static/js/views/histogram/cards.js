@@ -177,7 +177,7 @@ function runLabel(app, run) {
   return h(
     "span",
     { class: "row ellipsis" },
-    h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+    h("i", { class: "swatch", "data-run": run, style: { background: app.selection.colour(run) } }),
     runName(app, run),
   );
 }

@@ -26,7 +26,11 @@ export function landscapeCard(view, landscapes) {
     h(
       "span",
       { class: "row" },
-      h("i", { class: "swatch", style: { background: app.selection.colour(landscape.run) } }),
+      h("i", {
+        class: "swatch",
+        "data-run": landscape.run,
+        style: { background: app.selection.colour(landscape.run) },
+      }),
       name(app, landscape),
       ending(app, landscape),
     ),

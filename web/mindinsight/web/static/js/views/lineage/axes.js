@@ -98,10 +98,12 @@ export function drawAxes(app, plot, width, height) {
   const axes = plot.columns.map((column, i) =>
     axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall, last: i === plot.columns.length - 1 }),
   );
+  const own = plot.rows.filter((row) => plot.colour(row) === app.selection.colour(row.run));
   return svg(
     "svg",
     {
       class: "axes",
+      "data-about": JSON.stringify(own.map(({ run }) => run)), // for the legend of a saved page
       width: total,
       height,
       viewBox: `0 0 ${total} ${height}`,

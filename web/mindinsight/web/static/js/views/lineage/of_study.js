@@ -19,6 +19,15 @@ export function studyOf(study, rows) {
 }
 
 /**
+ * Return false if the user chose runs, but no study, and the runs belong to none.
+ * @param {Pick<import("../../core/types.js").App, "selection" | "url">} app
+ * @param {Study | null} own study of the runs
+ */
+export function isAbout({ selection, url }, own) {
+  return own !== null || selection.automatic() || url.get("study") !== null;
+}
+
+/**
  * Return the runs with lineage that are trials of a study, empty if the user has chosen runs.
  * @param {Selection} selection
  * @param {Study | null} [study]

@@ -1,7 +1,7 @@
 // Divergence of a run: the step at which its loss became NaN or infinite, or else its newest alert of an
 // error, and where to look next; and the run that it continues.
 
-import { alertLink, alertText, levelBadge } from "../../components/alerts.js";
+import { alertLink, alertText, leading, levelBadge } from "../../components/alerts.js";
 import { LIST } from "../../core/alerts.js";
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
@@ -9,6 +9,8 @@ import { latest } from "../../core/latest.js";
 import { runFacts } from "../../core/run_facts.js";
 
 /** @typedef {import("../../core/alerts.js").Alert} Alert */
+
+const MOST = 20; // errors among which one is searched that no restart replaced
 
 /**
  * Request and draw the claim about the first divergence of a run, with links to the pages that explain it.
@@ -22,7 +24,7 @@ export function divergencePanel(app, panel, run) {
   const link = (/** @type {string} */ view, /** @type {string} */ href) =>
     h("a", { class: "command", href }, t(`nav.${view}`));
   return latest(panel).ask(
-    () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: 2 })]),
+    () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: MOST })]),
     ([
       {
         divergence: [claim],
@@ -30,7 +32,7 @@ export function divergencePanel(app, panel, run) {
       },
       { alerts: errors, total },
     ]) => {
-      const alert = errors.find(isWithin);
+      const alert = leading(errors);
       panel.hidden = !claim && !fork.length && !alert;
       const parent = fork.map((/** @type {import("../../core/claims.js").Claim} */ known) => [
         claimElement(app, known),
@@ -54,9 +56,6 @@ export function divergencePanel(app, panel, run) {
   );
 }
 
-/** Return whether an alert is not about the end of the run, which the header says. @param {Alert} alert */
-const isWithin = ({ condition }) => condition !== "failed";
-
 /**
  * Create the line about an alert, with a link to its cause.
  * @param {import("../../core/types.js").App} app
@@ -66,7 +65,7 @@ const isWithin = ({ condition }) => condition !== "failed";
 function alertLine(app, alert, more) {
   const title = alertText(app, alert) || app.t("alert.untitled");
   return [
-    levelBadge(app, alert.level),
+    levelBadge(app, alert.level, alert.replaced),
     h("a", { href: alertLink(app, alert), title: alert.text }, title),
     h("span", { class: "muted" }, `${app.t("common.step")} ${alert.step}`),
     more,

@@ -1,5 +1,6 @@
 // Facts of a run: configuration, results, times and paths.
 
+import { durationText, startText } from "../../components/runs/recorded_times.js";
 import { lastStep } from "../../components/runs/values.js";
 import { h, replace } from "../../core/dom.js";
 
@@ -13,9 +14,9 @@ export function factsPanel(app, panel, run) {
   const { t, format } = app;
   const own = {
     [t("overview.id")]: h("code", null, run.id),
-    [t("runs.col.created")]: format.time(run.first_event),
+    [t("runs.col.created")]: startText(app, run),
     [t("runs.col.last_event")]: format.time(run.last_event),
-    [t("runs.col.duration")]: format.duration(run.last_event - run.first_event),
+    [t("runs.col.duration")]: durationText(app, run),
     [t("common.step")]: format.step(lastStep(run)),
     [t("runs.col.size")]: format.bytes(run.size),
     ...(run.dumps.length

@@ -1,6 +1,6 @@
 // Gaps of a run's recording, and the checkpoints in its folder.
 
-import { claimElement } from "../../core/claims.js";
+import { claimElement, claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { runFacts } from "../../core/run_facts.js";
@@ -31,9 +31,11 @@ export function recordingPanel(app, panel, run) {
 /**
  * Create the line about the checkpoints in the folder of a run.
  * @param {import("../../core/types.js").App} app
- * @param {{count: number, first_step: number | null, last_step: number | null, file: string}} checkpoints
+ * @param {{count: number, first_step: number | null, last_step: number | null, file: string,
+ *   claims: Claim[]}} checkpoints
  */
-function checkpointLine({ t, format, url }, { count, first_step: first, last_step: last, file }) {
+function checkpointLine(app, { count, first_step: first, last_step: last, file, claims }) {
+  const { t, format, url } = app;
   const ends = first === null ? [] : [...new Set([first, last])];
   const steps = ends.map((step) => format.number(step, 12)).join(" … ");
   const text = t("overview.checkpoints", { n: count });
@@ -45,6 +47,13 @@ function checkpointLine({ t, format, url }, { count, first_step: first, last_ste
       { class: "in-text", href: url.link("checkpoint", { file }) },
       steps ? `${text}, ${t("overview.at", { step: steps })}` : text,
     ),
-    h("span", { class: "muted" }, " · ", t("overview.checkpoints.how")),
+    claims.map((claim) => [
+      " · ",
+      h(
+        "span",
+        { class: claim.verdict === "found" ? "strange" : "muted", "data-claim": claim.key },
+        claimText(app, claim),
+      ),
+    ]),
   );
 }

@@ -115,7 +115,7 @@ function factsOf(
   return h(
     "div",
     { class: "row" },
-    h("i", { class: "swatch", style: { background: selection.colour(run) } }),
+    h("i", { class: "swatch", "data-run": run, style: { background: selection.colour(run) } }),
     h("span", { class: "ellipsis grow" }, name),
     h("span", null, t("pr_curve.at", { step: format.step(step) })),
     roc && noRoc

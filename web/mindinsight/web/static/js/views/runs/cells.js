@@ -10,6 +10,7 @@ import { h } from "../../core/dom.js";
 import { annotateDialog } from "../../components/runs/annotate.js";
 import { cellStyle } from "../../components/runs/column_layout.js";
 import { attempt, change } from "../../components/runs/changes.js";
+import { stateMarks } from "../../components/runs/columns.js";
 import { stateOf } from "../../components/runs/values.js";
 
 const CELLS = 32; // of the strip of ranks, wide enough to be seen
@@ -236,7 +237,7 @@ function jobCell(app, row, open, onfold, health, start, box) {
 }
 
 /**
- * Return a job's value in a column: that of the newest rank, the range, or the sum.
+ * Return a job's value in a column: the worst state, that of the newest rank, the range, or the sum.
  * @param {App} app
  * @param {Run[]} runs
  * @param {string} key
@@ -245,7 +246,8 @@ function jobCell(app, row, open, onfold, health, start, box) {
  */
 function jobFact(app, runs, key, column, now) {
   const newest = runs.reduce((best, run) => (run.last_event > best.last_event ? run : best));
-  if (key === "state" || key === "updated" || key === "kinds") return column.cell(newest, { now });
+  if (key === "state") return stateMarks(app, runs, now);
+  if (key === "updated" || key === "kinds") return column.cell(newest, { now });
   if (key === "size") return app.format.bytes(runs.reduce((sum, run) => sum + run.size, 0));
   if (key.startsWith("hyper:") || key.startsWith("spark:")) return column.cell(runs[0], { now });
   if (key === "damage" || key === "created" || key === "duration") return "";

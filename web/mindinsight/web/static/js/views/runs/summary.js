@@ -8,6 +8,7 @@ import { h, replace } from "../../core/dom.js";
 import { NEWEST } from "../../core/selection.js";
 import { banners } from "./banners.js";
 import { counts } from "./cells.js";
+import { fold } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -23,6 +24,16 @@ export function createClock() {
     if (version !== list.version) [version, offset] = [list.version, Date.now() / 1000 - list.now];
     return Date.now() / 1000 - offset;
   };
+}
+
+/**
+ * Return how many jobs and runs the search found, with the number of their ranks.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {Run[]} matches
+ */
+export function foundText(t, matches) {
+  const rows = fold(matches, new Set()).length;
+  return t(rows < matches.length ? "runs.found_ranks" : "runs.found", { n: matches.length, rows });
 }
 
 /**
@@ -50,7 +61,7 @@ export function createSummary(app, onsearch) {
     const texts = [
       ...withoutNumber(terms).map((term) => t("runs.search.no_number", { term })),
       ...unknownNames(terms, all, lookup).map((name) => t("runs.search.no_column", { name })),
-      ...(terms.length ? [t("runs.found", { n: matches.length })] : []),
+      ...(terms.length ? [foundText(t, matches)] : []),
       t("runs.count", { n: all.length }),
       ...(jobs < all.length ? [t("runs.jobs", { n: jobs })] : []), // of one rank each, jobs are the runs
       t("runs.running", { n: running }),
