@@ -124,9 +124,12 @@ def test_all_charts_what_the_filter_lists_and_none_hides_it(page: Page, url: str
     expect(page).to_have_url(re.compile("runs=(lenet,values|values,lenet)$"))
     panel.get_by_role("checkbox", name="values").uncheck()
     panel.get_by_role("searchbox").fill("values")
+    expect(panel.get_by_role("checkbox")).to_have_count(1)
     panel.get_by_role("button", name="None", exact=True).click()
     expect(page).to_have_url(f"{url}overview?runs=lenet")
     panel.get_by_role("searchbox").fill("lenet")
+    expect(panel.get_by_role("checkbox", name="lenet")).to_be_visible()
+    expect(panel.get_by_role("checkbox")).to_have_count(1)
     panel.get_by_role("button", name="None", exact=True).click()
     expect(page).to_have_url(f"{url}overview?runs=-")
 
