@@ -103,7 +103,10 @@ function states(app) {
       ]),
     ],
     "tensor facts": [tensorFacts(app, { statistics: null, damage: file }), tensorFacts(app, tensor)],
-    "slice of a tensor": [sliceTable(slice, { digits: 3, scientific: false }), factsTable(app, slice)],
+    "slice of a tensor": [
+      sliceTable(app, slice, { digits: 3, scientific: false }).element,
+      factsTable(app, slice),
+    ],
     table: [0, 1, 1000].map(table),
   };
 }
