@@ -42,7 +42,7 @@ INTERFACES = {"v2/openapi.json": "", "v1/mindinsight/openapi.json": "v1/mindinsi
 ENDLESS = ("/v2/events", "poll-data")
 COUNTING = ("health?", "metrics?", "/page?", "/xlsx?")  # answers that tell the time or count
 PER_PATH = 100  # combinations of values that are tried for one address
-WITHOUT = 32  # paths that find nothing in these data, such as tuning and reports: their errors stay equal
+WITHOUT = 33  # paths that find nothing in these data, such as comparisons and reports: errors stay equal
 
 RECORDING = """
 import sys
