@@ -32,11 +32,13 @@ test("a rank without an end is left if its job was finished long after it", () =
   const rank = (id, last_event, finished = true) => ({
     ...{ id, job: "./j", rank: 0, first_event: 0, last_event, finished },
   });
-  const left = (...runs) => withLeft(runs).map((entry) => entry.left);
+  const left = (...runs) => withLeft(runs).map((entry) => Boolean(entry.left));
   assert.deepEqual(left(rank("a", 64, false), rank("b", 100)), [true, false]);
   assert.deepEqual(left(rank("a", 91, false), rank("b", 100)), [false, false]); // 9 s of 100 s
   assert.deepEqual(left(rank("a", 64, false), rank("b", 100, false)), [false, false]);
   assert.deepEqual(left(rank("a", 9_870, false), rank("b", 10_000)), [true, false]); // two minutes are enough
   assert.deepEqual(left(rank("a", 64, false)), [false]);
   assert.deepEqual(left({ ...rank("a", 64, false), job: "./k" }, rank("b", 100)), [false, false]);
+  const same = rank("b", 100);
+  assert.equal(withLeft([rank("a", 64, false), same])[1], same); // its row is not drawn anew
 });

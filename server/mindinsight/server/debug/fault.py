@@ -22,7 +22,7 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
-from mindinsight.server.debug.operator_links import fingerprint, shared_memory, written_by
+from mindinsight.server.debug.operator_links import Fingerprint, fingerprint, shared_memory, written_by
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import (
     is_gradient,
@@ -487,28 +487,37 @@ def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> int:
                 return 0
             lost.append(result)
             last = max(last, entry.sequence)
-    taken = all(_is_taken(fault, result, measure) for result in lost)
-    return sum(entry.sequence > last for entry in after) if taken else 0
+    return sum(entry.sequence > last for entry in after) if _all_taken(fault, lost, measure) else 0
 
 
-def _is_taken(fault: Fault, lost: TensorResult, measure: Measure) -> bool:
-    """Return True if a later operator of the forward pass received an output, by the graph or by content."""
-    own, content = operator_key(lost.entry), fingerprint(lost)
+def _all_taken(fault: Fault, lost: Sequence[TensorResult], measure: Measure) -> bool:
+    """Return True if later operators of the forward pass received all outputs, by the graph or by content."""
     forward = [
         entry for entry in fault.entries if not is_gradient(entry) and _canonical(entry.type) not in _LIKE
     ]
     ran = {operator_key(entry): entry.sequence for entry in forward if entry.direction == "output"}
-    later = {key for key, sequence in ran.items() if sequence > lost.entry.sequence}
     named = {(operator.graph, operator.name): operator for operator in fault.operators}
-    names = set(shared_memory(lost.entry, named))
-    if any(
-        (operator.graph, operator.recorded) in later and not names.isdisjoint(operator.sources)
-        for operator in fault.operators
-        if operator.graph == lost.entry.graph
-    ):
+    used: dict[tuple[str, str], int] = {}  # when an operator's output was received last, by graph and name
+    for operator in fault.operators:
+        at = ran.get((operator.graph, operator.recorded), -1)
+        for source in operator.sources:
+            used[operator.graph, source] = max(at, used.get((operator.graph, source), -1))
+    unlinked = [
+        result
+        for result in lost
+        if not any(
+            used.get((result.entry.graph, name), -1) > result.entry.sequence
+            for name in shared_memory(result.entry, named)
+        )
+    ]
+    if not unlinked:
         return True
-    inputs = (e for e in forward if e.direction == "input" and operator_key(e) in later - {own})
-    return content is not None and any(fingerprint(result) == content for result in measure(inputs))
+    received: dict[Fingerprint | None, int] = {None: -1}
+    for result in measure(entry for entry in forward if entry.direction == "input"):
+        content, at = fingerprint(result), ran.get(operator_key(result.entry), -1)
+        if content is not None:
+            received[content] = max(at, received.get(content, -1))
+    return all(received.get(fingerprint(result), -1) > result.entry.sequence for result in unlinked)
 
 
 def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:

@@ -159,7 +159,7 @@ _NORMS: Final = frozenset(["norm", "vectornorm", "matrixnorm", "foreachnorm", "l
 
 
 def is_norm(operator_type: str) -> bool:
-    """Return True if an operator of this type returns norms, which are zero exactly if its input is."""
+    """Return True if an operator of this type returns norms. A norm is zero only if the input is zero."""
     return _plain(operator_type).removeprefix("linalg") in _NORMS
 
 

@@ -47,7 +47,7 @@ SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, d
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """Condition with its limits, and the operators, types, ranks and steps it is checked at.
+    """Condition with its limits, and the operators, types, ranks and steps for which it is checked.
 
     An empty field does not restrict the scope.
 

@@ -126,7 +126,7 @@ def _judged(changes: Sequence[_Change], limit: float = CHANGED) -> tuple[list[_C
 
 
 def _size(change: _Change) -> float:
-    """Return the change as the magnitude of its logarithm, infinity for zero and non-finite norms."""
+    """Return the absolute logarithm of the factor of a change, infinity if a norm is zero or non-finite."""
     return abs(math.log(change.factor)) if 0 < change.factor < math.inf else math.inf
 
 

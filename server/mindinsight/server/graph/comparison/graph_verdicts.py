@@ -177,7 +177,7 @@ def _bare(name: str) -> str:
 
 
 def _edits(comparison: Comparison) -> Iterator[Claim]:
-    """Yield claims about the edits with full evidence, then one about the number of unexplained changes."""
+    """Yield a claim for each proven edit, then one with the number of changes that no edit explains."""
     forward = [_forward(tree.graph) for tree in comparison.trees]
     adapters = [list(find_adapters(comparison, side, forward[side])) for side in (LEFT, RIGHT)]
     explained: Explained = tuple({node for adapter in some for node in adapter.nodes} for some in adapters)
@@ -417,7 +417,7 @@ def _returned(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _retyped(comparison: Comparison) -> Iterator[Claim]:
-    """Yield claims about the number of parameters with another element type and the same shape."""
+    """Yield claims with the number of parameters that changed their element type and kept their shape."""
     left, right = comparison.matching.columns.graphs
     counts: Counter[tuple[str, str]] = Counter()
     for node, other in _resized(comparison):

@@ -153,7 +153,7 @@ def _identity(comparison: Comparison, side: Side, node: int, passed: dict[int, i
 
 
 def reordering_claims(comparison: Comparison, reorderings: list[Reordering]) -> Iterator[Claim]:
-    """Yield one claim for all scopes whose modules are reordered alike."""
+    """Yield one claim for all scopes whose modules changed their order in the same way."""
     groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[Reordering]] = {}
     for order in reorderings:
         groups.setdefault((_key(comparison, order), order.before, order.after), []).append(order)

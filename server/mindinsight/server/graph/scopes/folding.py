@@ -182,8 +182,8 @@ def number_pattern(path: str) -> str:
 
 
 def common_pattern(names: list[str]) -> str:
-    """Return the name shared by scopes of one ``number_pattern``, with asterisks only where numbers
-    differ."""
+    """Return the common name of scopes with the same ``number_pattern``: numbers that differ become
+    asterisks."""
     digits = [_NUMBER.findall(name) for name in names]
     texts = _NUMBER.split(names[0])
     starred = [column[0] if len(set(column)) == 1 else "*" for column in zip(*digits, strict=True)]

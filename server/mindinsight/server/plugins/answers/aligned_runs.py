@@ -61,7 +61,8 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
         change = None if ends else _change_at_end(*curves)
         uncompared = tuple(uncompared_claims(aligned, len(line.steps)))
         recounted = recounted_claim(*curves, tolerance) if claim.verdict != "clear" else None
-        proven = change is None or differs_at_end(*curves)
+        judged = change is not None and claim.verdict == "found" and better_end(tag) is not None
+        proven = not judged or differs_at_end(*curves)
         rows.append(TagAlignment(tag, other, aligned, claim, change, proven, ends, uncompared, recounted))
     return sorted(rows, key=_rank)
 

@@ -146,14 +146,20 @@ const LEFT = { least: 10, share: 0.1, most: 120 }; // seconds, and share of the 
  * @returns {Run[]}
  */
 export function withLeft(runs) {
-  return runs.map((run) => {
-    const open = run.rank !== null && !run.finished;
-    const others = open ? runs.filter(({ id, job }) => job === run.job && id !== run.id) : [];
-    if (!others.length || !others.every(({ finished }) => finished)) return { ...run, left: false };
-    const took = Math.max(...others.map(({ first_event: first, last_event: last }) => last - first));
-    const later = Math.min(...others.map(({ last_event: last }) => last)) - run.last_event;
-    return { ...run, left: later >= Math.min(LEFT.most, Math.max(LEFT.least, took * LEFT.share)) };
-  });
+  /** @type {Map<string, Run[]>} */
+  const jobs = new Map(runs.map((run) => [run.job, []]));
+  for (const run of runs) if (run.rank !== null) jobs.get(run.job)?.push(run);
+  const behind = new Set([...jobs.values()].map(rankLeft));
+  return runs.map((run) => (behind.has(run) === Boolean(run.left) ? run : { ...run, left: behind.has(run) }));
+}
+
+/** Return the rank that the others of its job left behind, or null. @param {Run[]} ranks */
+function rankLeft(ranks) {
+  const [others, [open, ...more]] = [true, false].map((ended) => ranks.filter((r) => r.finished === ended));
+  if (!open || more.length || !others.length) return null;
+  const took = Math.max(...others.map(({ first_event: first, last_event: last }) => last - first));
+  const later = Math.min(...others.map(({ last_event: last }) => last)) - open.last_event;
+  return later >= Math.min(LEFT.most, Math.max(LEFT.least, took * LEFT.share)) ? open : null;
 }
 
 /**
