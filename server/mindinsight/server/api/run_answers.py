@@ -177,7 +177,7 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
         "dumps": list(run.dumps),
         "clock": [claim.as_json() for claim in clock_claims(run)],
         "divergence": [claim.as_json() for claim in run_divergence(run)],
-        "recorder": [claim.as_json() for claim in recorder_claims(run)],
+        "fault_dumps": [claim.as_json() for claim in recorder_claims(run)],
         **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},
         "name": note.name or run.name,
         "directory": run.name,

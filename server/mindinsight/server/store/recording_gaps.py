@@ -18,6 +18,7 @@ _TIMES: Final = 100  # how much longer than usual a pause is
 _FEWEST: Final = 20  # intervals that tell what is usual
 _REGULAR: Final = 0.9  # share of equal intervals from which steps are regular, if the others are multiples
 _HOUR: Final = 3600.0
+_FAR: Final = 1e15  # s, 30 million years: differences of such times neither overflow nor lose a minute
 
 
 def recording_claims(run: Run) -> list[Claim]:
@@ -51,11 +52,12 @@ def clock_claims(run: Run) -> list[Claim]:
     names = [file.name for file in run.files if file_names.role(file.name) == "summary"]
     ordered = all(map(file_names.created, names))
     for part in () if series is None else series.parts:
-        passed = np.diff(part.walls)
+        walls = np.clip(part.walls, -_FAR, _FAR)
+        passed = np.diff(walls)
         jumps += [(float(passed[row]), int(part.steps[row + 1])) for row in np.flatnonzero(passed <= -_BACK)]
-        if ordered and float(part.walls.max()) + _BACK <= started < np.inf:
-            jumps.append((float(part.walls[0]) - ended, int(part.steps[0])))
-        started, ended = min(started, float(part.walls.min())), float(part.walls[-1])
+        if ordered and float(walls.max()) + _BACK <= started < np.inf:
+            jumps.append((float(walls[0]) - ended, int(part.steps[0])))
+        started, ended = min(started, float(walls.min())), float(walls[-1])
     if not jumps:
         return []
     by, step = min(jumps)
@@ -65,7 +67,7 @@ def clock_claims(run: Run) -> list[Claim]:
 def _pauses(series: ScalarSeries, run: Run) -> Iterator[Claim]:
     """Yield the claim that no scalar was recorded for a time that is many times the usual one."""
     line = series.line()
-    passed = np.diff(line.walls)
+    passed = np.diff(np.clip(line.walls, -_FAR, _FAR))
     usual = passed[passed > 0]
     if len(usual) < _FEWEST:
         return

@@ -90,7 +90,7 @@
  * @property {string[]} dumps
  * @property {import("./claims.js").Claim[]} clock that recorded times go back, or []
  * @property {import("./claims.js").Claim[]} divergence that a loss is non-finite to its end, or []
- * @property {import("./claims.js").Claim[]} recorder that a flight recorder has dumped steps, or []
+ * @property {import("./claims.js").Claim[]} fault_dumps that a flight recorder has dumped steps, or []
  * @property {boolean} hidden
  * @property {boolean} archived
  * @property {string} directory its name on disk, which `name` is without a name that a person gave

@@ -335,7 +335,7 @@ export function stateMarks(app, runs, now) {
   const some = { n: those.length, count: runs.length, state: word };
   const text = those.length < runs.length ? t("runs.state.some", some) : word;
   const total = (/** @type {"read" | "total"} */ what) => runs.reduce((sum, run) => sum + run[what], 0);
-  /** The claims of up to three runs, a line each. @param {"divergence" | "recorder"} kind */
+  /** The claims of up to three runs, a line each. @param {"divergence" | "fault_dumps"} kind */
   const texts = (kind) =>
     runs
       .filter((run) => run[kind].length)
@@ -345,7 +345,7 @@ export function stateMarks(app, runs, now) {
         return runs.length > 1 ? `${t("runs.rank", { rank: run.rank ?? run.name })}: ${claims}` : claims;
       })
       .join("\n");
-  const [broken, dumped] = [texts("divergence"), texts("recorder")];
+  const [broken, dumped] = [texts("divergence"), texts("fault_dumps")];
   return [
     h(
       "span",
