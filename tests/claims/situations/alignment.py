@@ -817,6 +817,25 @@ def losses_of_ten_epochs_of_which_one_is_lower_by_a_third(folder: Path) -> Quest
     return pair(folder, course + normal(2)[:10], course - 0.2 + normal(3)[:10])
 
 
+def smoothed(seed: int, count: int = 100) -> Doubles:
+    """Noise of 0.05 that keeps nine tenths from step to step, as a moving average does."""
+    values, result = np.random.default_rng(seed).standard_normal(count + 50), [0.0]
+    for value in values:
+        result.append(0.9 * result[-1] + 0.022 * value)
+    return np.array(result[-count:])
+
+
+@situation(makes=[WITHIN], never=ENDS)
+def smoothed_losses_that_wander(folder: Path) -> Question:
+    """Within the last tenth alone, the waves look like a level of their own."""
+    return pair(folder, FLAT[::10] + smoothed(16), FLAT[::10] + smoothed(17))
+
+
+@situation(makes=["claim.align.ends_worse"], never=[WITHIN])
+def smoothed_loss_that_is_higher_by_ten_deviations(folder: Path) -> Question:
+    return pair(folder, FLAT[::10] + smoothed(16), FLAT[::10] + 0.5 + smoothed(17))
+
+
 def named(folder: Path, *tags: str) -> Question:
     points = dict(enumerate(FALLING))
     return runs(folder, {"train/loss": points, "val/loss": points}, dict.fromkeys(tags, points))
