@@ -156,6 +156,13 @@ test("seen alerts are not counted, on the next page neither, and on another base
   assert.equal(otherPage.alerts.unseen(), 1);
 });
 
+test("alerts whose values a restart replaced are not counted", async () => {
+  const { alerts, news } = page(new Map());
+  alerts.begin("/base");
+  await news({ ...at("a", 1), replaced: true }, at("b", 2));
+  assert.equal(alerts.unseen(), 1);
+});
+
 test("of a muted run nothing is asked, on the next page neither", async () => {
   const storage = new Map();
   const { alerts, requests } = page(storage);

@@ -274,6 +274,24 @@ def numbers_whose_names_hold_loss_norm_or_accuracy(folder: Path) -> Question:
     return _searched(folder, {"loss": falling(), **scalars, **dict.fromkeys(counted, grow)})
 
 
+@situation(
+    makes=["claim.explain.rises", "claim.explain.collapse"], never=["claim.explain.nothing"], exit_code=1
+)
+def error_rates_that_turn_and_a_score_that_is_lost(folder: Path) -> Question:
+    course = np.interp(STEPS, [0, 120, 199], [90, 25, 61])
+    score = np.interp(STEPS, [0, 120, 150, 199], [4, 29, 4, 4])
+    return _searched(folder, {"loss": falling(), "val/top1_err": course, "wer": course / 100, "bleu": score})
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def error_rates_that_turn_by_less_than_twofold_and_errors_of_other_kinds(folder: Path) -> Question:
+    """An agent's error against its own estimate may grow, and a tolerance is set."""
+    course = np.interp(STEPS, [0, 120, 199], [90, 25, 40])
+    score = np.interp(STEPS, [0, 120, 199], [4, 29, 20])
+    others = dict.fromkeys(("td_error", "tracking_error", "wer_weight"), 1.0 + STEPS)
+    return _searched(folder, {"loss": falling(), "val/top1_err": course, "bleu": score, **others})
+
+
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
 def losses_that_rise_a_little_and_grow_from_zero(folder: Path) -> Question:
     """A training that fits a little too closely, a loss that is switched on, and a constant number."""

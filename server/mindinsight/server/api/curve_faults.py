@@ -30,6 +30,7 @@ from mindinsight.server.curves.levels import (
     RISEN_STEADILY,
     RUN_UP_FACTOR,
     UNDONE,
+    UNDONE_RATE,
     Change,
     Levels,
     collapse,
@@ -49,7 +50,7 @@ from mindinsight.server.curves.levels import (
 )
 from mindinsight.server.store.run import Run
 
-Aim: TypeAlias = Literal["loss", "norm", "accuracy"]
+Aim: TypeAlias = Literal["loss", "norm", "accuracy", "error"]
 
 NAMED: Final = 4  # scalars, settings or runs in a sentence
 _LASTING: Final = "claim.explain.non_finite"
@@ -85,7 +86,11 @@ _PLAYED: Final = {
     *("balance", "balancing", "z", "commit", "commitment", "attack", "forget", "unlearn", "unlearning"),
 }
 _REWARDED: Final = {"reward", "rewards", "return", "returns"}  # of a run whose losses need not fall
-_ACCURACY: Final = {"acc", "accuracy", "f1", "auc", "iou", "miou", "precision", "recall", "top1", "top5"}
+_ACCURACY: Final = {
+    *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
+    *("bleu", "rouge", "ndcg", "mrr"),
+}
+_ERROR_RATES: Final = {"wer", "cer"}
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
 # What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
 _OTHER: Final = {
@@ -97,6 +102,7 @@ _LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity")  # not lossy
 _NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
 _WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
 _LAYER: Final = re.compile(r"(?:batch|layer|group|instance|rms)_?norm")  # whose statistics are no norms
+_COUNTED: Final = {"losses": "loss", "accuracies": "accuracy", "norms": "norm", "errors": "error"}
 _TRAINING: Final = {"train", "training"}
 _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 
@@ -104,8 +110,8 @@ _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test"
 def curve_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return the faults in the scalars of a run or of the ranks of a job, and notes on placeholders. Ranks
     share a sentence, which names them."""
-    searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _collapses, _growths, _placeholders)
-    return [claim for search in searches for claim in first_claims(_of_ranks(runs, search))]
+    searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _error_rates, _collapses, _growths)
+    return [claim for search in (*searches, _placeholders) for claim in first_claims(_of_ranks(runs, search))]
 
 
 def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> list[Claim]:
@@ -137,8 +143,8 @@ def _in_ranks(holders: Sequence[tuple[Run, Claim]], count: int) -> Claim:
 def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return notes on what `curve_claims` searches: the number of scalars of each kind, and the limits
     applied."""
-    names = ("scalars", "jumps", "run_ups", "for_good", "losses", "validation", "accuracies", "norms")
-    counts = dict.fromkeys(names, 0)
+    names = "scalars jumps run_ups for_good losses validation accuracies errors norms"
+    counts = dict.fromkeys(names.split(), 0)
     few_values: dict[str, None] = {}
     for run in runs:
         judged = dict(_judged(run, "loss"))
@@ -151,8 +157,8 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         counts["validation"] += len(own)
         counts["run_ups"] += len(_with_aim(run, "loss", "norm"))
         counts["scalars"] += len(run.scalars)
-        for name, aims in (("losses", ["loss"]), ("accuracies", ["accuracy"]), ("norms", ["norm"])):
-            counts[name] += sum(1 for _ in _judged(run, *aims))
+        for name, aim in _COUNTED.items():
+            counts[name] += sum(1 for _ in _judged(run, aim))
         counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
         counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
     limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
@@ -169,7 +175,8 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
 
 
 def aim_of(tag: str) -> Aim | None:
-    """Return the class of a scalar by its name: a loss, a norm, an accuracy, or None for any other."""
+    """Return the class of a scalar by its name: a loss, a norm, an accuracy or score, an error
+    rate, or None for any other."""
     words, text = _words(tag), "_".join(_WORD.findall(tag)).lower()
     if words & _OTHER:
         return None
@@ -178,7 +185,11 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & _SET or text.endswith("losses") else "loss"
     if _NORM.search(_LAYER.sub("", text)):
         return None if words & (_SET - _WEIGHTS) else "norm"
-    return "accuracy" if words & _ACCURACY and not words & (_SET | _ERRORS) and "1-" not in tag else None
+    if words & _ERROR_RATES or text.endswith("error_rate"):
+        return None if words & (_SET - {"rate"}) else "error"
+    if words & _SET or not words & _ACCURACY:
+        return None
+    return "error" if words & _ERRORS or "1-" in tag else "accuracy"
 
 
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
@@ -310,7 +321,7 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
         values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
         return _found("level", run, tag, {**values, "limit": MOST_NOISE * _PERCENT})
     if change := rise_above_lowest(levels):
-        limits = {"limit": RISEN, "at_end": RISEN_AT_END}
+        limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * _PERCENT}
         return _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
     if only_rises(levels) and not _words(tag) & _VALIDATION:  # a validation loss may, and be of use
         facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
@@ -320,6 +331,14 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
         limits = {"share": change.factor * _PERCENT, "limit": round(UNDONE * _PERCENT)}
         return _found("below_zero", run, tag, {"tag": tag, **_facts(change, levels), **limits})
     return None
+
+
+def _error_rates(run: Run) -> Iterator[Claim]:
+    """Yield claims about error rates that ended well above their lowest level."""
+    for tag, levels in _judged(run, "error"):
+        if change := rise_above_lowest(levels, RISEN_BESIDE, UNDONE_RATE):  # it cannot exceed one
+            limits = {"limit": RISEN_BESIDE, "at_end": RISEN_AT_END, "undone": UNDONE_RATE * _PERCENT}
+            yield _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
 
 
 def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:

@@ -34,6 +34,7 @@ BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 
 _LASTING: Final = 0.25  # of the curve
 _RISES_ON: Final = 3  # levels that rise to the end one after another, which is enough without lasting
 UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
+UNDONE_RATE: Final = 0.25  # the same of an error rate, whose noise is small beside its rise
 _REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
 _REGAINED_STEADILY: Final = 0.03  # the same for a rise that noise does not explain
 COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
@@ -146,12 +147,12 @@ def is_level(levels: Levels) -> bool:
     return not (learns and shift > _SLIGHT * middle)
 
 
-def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
+def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UNDONE) -> Change | None:
     """Return the rise of a curve that ends `least` times above its lowest level, or None.
 
     It lasts for the last quarter of the curve, unless it is tenfold, or rises on over the last levels and
-    undoes half of the fall. Return None also for a curve that is not above zero, for one that regains less
-    than a tenth of its fall, and for one that rose as far before and came back.
+    undoes the share ``undoing`` of the fall. Return None also for a curve that is not above zero, for one
+    that regains less than a tenth of its fall, and for one that rose as far before and came back.
     """
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
@@ -162,7 +163,7 @@ def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
         return None
     after = levels.levels[part:]
     rises_on = len(after) > _RISES_ON and bool((np.diff(after) > 0).all())
-    undone = end >= least * low and end - low >= UNDONE * (levels.begin - low)
+    undone = end >= least * low and end - low >= undoing * (levels.begin - low)
     lasts = float(levels.levels[-last:].min()) >= least * low or end >= RISEN_AT_END * low
     if not lasts and not (rises_on and undone):
         return None

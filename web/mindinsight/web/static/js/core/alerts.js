@@ -102,7 +102,7 @@ export class Alerts {
     this.#look();
   }
 
-  /** Return the number of alerts that are newer than the last seen one. */
+  /** Return the number of alerts newer than the last seen one, without those whose values a restart replaced. */
   unseen() {
     return this.#new;
   }
@@ -151,7 +151,7 @@ export class Alerts {
     const ids = this.#reported;
     const fresh = ids ? alerts.filter((alert) => !ids.has(alert.id)) : [];
     this.#reported = new Set([...alerts.map((alert) => alert.id), ...(ids ?? [])].slice(0, KNOWN));
-    this.#new = total;
+    this.#new = total - alerts.filter(({ replaced }) => replaced).length;
     tell(this.#callbacks, fresh);
   }
 }

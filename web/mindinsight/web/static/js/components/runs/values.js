@@ -81,9 +81,9 @@ export function startOf(run) {
   return run.clock.length ? undefined : run.first_event;
 }
 
-/** Return how many seconds a run took; undefined if its clock went back. @param {Run} run */
+/** Return how many seconds a run took; undefined if its clock went back or its files are empty. @param {Run} run */
 export function durationOf(run) {
-  return run.clock.length ? undefined : run.last_event - run.first_event;
+  return run.clock.length || !run.total ? undefined : run.last_event - run.first_event;
 }
 
 const MEANT = 5; // tags that a short name may mean
