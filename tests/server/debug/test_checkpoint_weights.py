@@ -182,6 +182,13 @@ def test_ranks_runs_and_shards_are_no_steps() -> None:
     assert [len(series.checkpoints) for series in find_series(ids)] == [1] * 5
 
 
+def test_a_folder_with_a_number_is_no_step_if_its_files_are_steps() -> None:
+    ids = [f"./ckpt{run}/net-{step}.pt" for run in (7, 50) for step in (100, 200, 300)]
+    assert [len(series.checkpoints) for series in find_series(ids)] == [3, 3]
+    of_ranks = [f"./checkpoint-{step}/rng_state_{rank}.pth" for step in (100, 200, 300) for rank in (0, 1)]
+    assert [len(series.checkpoints) for series in find_series(of_ranks)] == [3, 3]
+
+
 Tensors = dict[str, np.ndarray]
 
 

@@ -21,7 +21,9 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.ingest.folder_tree import child
 
 SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
-MOST: Final = 8  # checkpoints of a series that are read: the first one and the newest
+MOST: Final = 200  # checkpoints of a series that are read if they are small: the first one and the newest
+_MOST_LARGE: Final = 8  # the same of a series that has more than `_SMALL` bytes
+_SMALL: Final = 128 << 20  # half a second of reading
 _BYTES: Final = 2 << 30  # of all that are read, about ten seconds of reading
 _DEPTH: Final = 2  # folders below that of the run
 _NAMED: Final = 4
@@ -48,11 +50,11 @@ def search_checkpoints(
     left = count = size = 0
     first = ""
     for series in find_series(known):
-        steps = series.checkpoints
-        shown = steps if len(steps) <= MOST else (*steps[:1], *steps[1 - MOST :])
-        read = []
-        for saved in shown:
-            size += known[saved.id].lstat().st_size
+        steps, read = series.checkpoints, []
+        sizes = {saved.id: known[saved.id].lstat().st_size for saved in steps}
+        most = MOST if sum(sizes.values()) <= _SMALL else _MOST_LARGE
+        for saved in steps if len(steps) <= most else (*steps[:1], *steps[1 - most :]):
+            size += sizes[saved.id]
             read += [saved] if size <= _BYTES else []
         left += len(steps) - len(read)
         count += len(read)

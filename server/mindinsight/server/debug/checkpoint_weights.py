@@ -67,8 +67,7 @@ class WeightDifference:
 
     @property
     def apart(self) -> int:
-        """Return the number of elements that are non-finite in one file and different in the other, 0 if
-        unmeasured."""
+        """Return how many elements are non-finite in one file and different in the other, 0 if unmeasured."""
         return self.measures.apart if self.measures else 0
 
 
@@ -79,8 +78,7 @@ def list_weights(path: Path) -> WeightFile:
 
 def locate_values(path: Path, name: str) -> Values:
     """Return the lazy values of a tensor in a file. Raises KeyError if the file has no such tensor."""
-    file = open_weights(path)
-    if name not in _by_name(file):
+    if name not in _by_name(file := open_weights(path)):
         raise KeyError(name)
     return file.values(name)
 
@@ -333,6 +331,7 @@ def _equal_share(before: Values, now: Values) -> float:
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _STEP_FOLDER: Final = re.compile(r"(?:checkpoint|ckpt|epoch|step|iter|global_step)[-_=]?\d+", re.IGNORECASE)
 _SHARD: Final = re.compile(r"(\d+)-of-(\d+)")
+_OF_A_STEP: Final = re.compile(r"\d-of-\d|rank|rng")  # in names of files that one step has several of
 _EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_STEP.ckpt
 
 
@@ -354,22 +353,29 @@ class CheckpointSeries:
     checkpoints: tuple[SavedStep, ...]
 
 
-def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
+def find_series(ids: Collection[str]) -> list[CheckpointSeries]:
     """Group file ids, with ``/`` between folders, into series. A file without a sibling is a series."""
     groups: dict[str, list[tuple[tuple[int, ...], str]]] = {}
+    alike = Counter(map(_without_step, ids))
     for file in ids:
-        head, varying, tail = _split(file)
+        head, varying, tail = _split(file, alike[_without_step(file)] > 1)
         key = head + _NUMBER.sub("#", varying) + tail
         groups.setdefault(key, []).append((tuple(map(int, _NUMBER.findall(varying))), file))
     return [_series(key, sorted(members)) for key, members in groups.items()]
 
 
-def _split(file: str) -> tuple[str, str, str]:
-    """Return a file id in three parts: folders that identify the training, the part with the step, and the
-    rest."""
+def _without_step(file: str) -> str:
+    """Return a file id with ``#`` for the numbers of its name, unless one step has several such files."""
+    folders, slash, name = file.rpartition("/")
+    return file if _OF_A_STEP.search(name) else folders + slash + _NUMBER.sub("#", name)
+
+
+def _split(file: str, steps: bool) -> tuple[str, str, str]:
+    """Return a file id in three parts: folders of the training, the part with the step, and the rest. With
+    ``steps``, the files of the folder are steps, so that the folder is none."""
     folders, slash, name = file.rpartition("/")
     parent, outer, last = folders.rpartition("/")
-    if _STEP_FOLDER.fullmatch(last):
+    if _STEP_FOLDER.fullmatch(last) and not steps:
         return parent + outer, last, slash + name
     if shard := _SHARD.search(name):
         return folders + slash, name[: shard.start()], name[shard.start() :]
@@ -398,11 +404,8 @@ def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointS
 
 
 def _step(numbers: tuple[int, ...], longest: int) -> int | None:
-    """Return the training step from the numbers in a file name, or None if they have no known meaning.
-
-    One number is the step, two are the epoch and the step in it. ``longest`` is the number of steps in an
-    epoch.
-    """
+    """Return the training step from the numbers in a file name, or None if they have no known meaning: one is
+    the step, two are the epoch and the step in it. ``longest`` is the number of steps in an epoch."""
     if len(numbers) == 1:
         return numbers[0]
     if len(numbers) == _EPOCH_AND_STEP:

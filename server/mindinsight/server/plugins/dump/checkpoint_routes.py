@@ -91,7 +91,7 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
         status = path.lstat()
         listed.append({"id": name, "size": status.st_size, "modified": status.st_mtime})
     listed.sort(key=_listed_order)
-    series = checkpoint_weights.find_series(file["id"] for file in listed)
+    series = checkpoint_weights.find_series([file["id"] for file in listed])
     return {"checkpoints": listed, "series": [asdict(group) for group in series]}
 
 
