@@ -319,6 +319,48 @@ def single_precision_and_no_change(folder: Path) -> Question:
     return of_updates(folder, None, "float32")
 
 
+def of_linear(folder: Path, trained: bool) -> Question:
+    """A weight [8, 8] that stands still. The gradient of the input has its shape, too."""
+    graph, shape = GraphBuilder("Net"), (8, 8)
+    with graph.scope("/Default"):
+        given = graph.node("Relu", shape=shape)
+    with graph.scope("/Default/fc-Linear"):
+        transposed = graph.node("t", [graph.parameter("fc.weight", shape)], shape=shape)
+        graph.node("mm", [given, transposed], shape=shape)
+    with graph.scope("/Gradients/Default"):
+        above = graph.node("MulGrad", shape=shape)
+    with graph.scope("/Gradients/Default/fc-Linear"):
+        names = [graph.node("mm", [above, transposed], shape=shape)]
+        names += [graph.node("mm", [above, given], shape=shape)] if trained else []
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(2):
+        step = dump.iteration(number)
+        for at, name in enumerate(("Relu-op0", "fc-Linear/t-op0", "fc-Linear/mm-op0")):
+            step.output(f"Default/{name}", noise(10 * at + 2 + number).reshape(shape))
+        for at, _ in enumerate(names):
+            step.output(f"Gradients/Default/fc-Linear/mm-op{at + 1}", noise(4 + number).reshape(shape))
+        step.parameter("fc.weight", noise(0).reshape(shape))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.gradient"],
+    never=["claim.part.frozen.purpose", "claim.part.frozen.either"],
+    exit_code=1,
+)
+def a_weight_with_a_gradient_that_the_optimizer_lacks(folder: Path) -> Question:
+    return of_linear(folder, trained=True)
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.purpose"],
+    never=["claim.part.frozen.gradient", "claim.part.frozen.either"],
+    exit_code=1,
+)
+def a_weight_without_gradient_in_a_layer_that_passes_one_on(folder: Path) -> Question:
+    return of_linear(folder, trained=False)
+
+
 @situation(makes=["claim.check.slow"], never=except_for("slow"), exit_code=1)
 def a_weight_that_hardly_changes(folder: Path) -> Question:
     return checked(

@@ -346,8 +346,7 @@ class SavedStep:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSeries:
-    """Checkpoints of one training, in the order of their steps. ``key`` is their name with ``#`` in place of
-    the numbers."""
+    """Checkpoints of one training, by step. ``key`` is their name with ``#`` in place of the numbers."""
 
     key: str
     checkpoints: tuple[SavedStep, ...]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
-Standstill: TypeAlias = Literal["purpose", "either", "rounding"]
+Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 _SCALES: Final = ("weight", "gamma")  # parameters beside a bias, in whose units its changes count
@@ -117,14 +117,15 @@ class ExpectedHits:
         return "cancelled" if is_shift(entry.operator) and self._has_cancelled_gradient(entry) else ""
 
     def standstill(self, entry: TensorEntry) -> Standstill:
-        """Return why a parameter may stand still: on "purpose", by "rounding" of the optimizer's updates, or
-        "either" if the updates of a parameter in half precision are unknown.
+        """Return why a parameter may stand still: on "purpose", or by a missing update of one that has a
+        "gradient", by "rounding" of the optimizer's updates, or "either" if the updates of a parameter in
+        half precision are unknown.
 
         Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
         zeros.
         """
         if entry.dtype not in ROUNDED:
-            return "purpose"
+            return "gradient" if self._has_gradient(entry) else "purpose"
         for operator in self._operators.values():
             updates = operator.type.endswith("_") and any(map(is_optimizer, operator.scope))
             if updates and entry.operator in operator.sources[: len(operator.inputs)]:
@@ -133,6 +134,32 @@ class ExpectedHits:
                 if all(statistics is not None and statistics.absolute_mean for statistics in known):
                     return "rounding"
         return "either"
+
+    def _has_gradient(self, entry: TensorEntry) -> bool:
+        """Return True if a gradient of a parameter is known to have been computed, and is not zero.
+
+        For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
+        a bias, it sums. Neither happens for a parameter that requires no gradient.
+        """
+        recorded = [
+            (operator, output)
+            for operator in self._operators.values()
+            if (output := self._outputs.get(operator.name)) is not None
+        ]
+        forward = [operator for operator, output in recorded if not is_gradient(output)]
+        own = {known.name for known in forward if is_view(known.type) and known.sources == (entry.operator,)}
+        own.add(entry.operator)
+        beside = {name for user in forward if own.intersection(user.sources) for name in user.sources} - own
+        beside -= {known.operator for known in self._given.values() if known.direction == "parameter"}
+        sums = is_shift(entry.operator)
+        return any(
+            is_gradient(output)
+            and _plain(module_of(operator.scope)) == _module(entry)
+            and _size(output) == _size(entry) is not None
+            and (canonical(operator.type) in _SUMS if sums else bool(beside.intersection(operator.sources)))
+            and bool(self._magnitude(output))
+            for operator, output in recorded
+        )
 
     def _has_cancelled_gradient(self, entry: TensorEntry) -> bool:
         return any(
