@@ -489,6 +489,49 @@ def loss_whose_first_half_is_nan(folder: Path) -> Question:
     return _searched(folder, {"loss": np.where(STEPS < 100, np.nan, falling())})
 
 
+def _with_gradients(folder: Path, loss: Any) -> Question:
+    norms = np.where((STEPS > 20) & (STEPS < 44), np.inf, 1 + noise(1, 0.1))
+    return _searched(folder, {"loss": loss, "grad_norm": norms})
+
+
+@situation(
+    makes=["claim.explain.non_finite_skipped", "claim.explain.nothing"],
+    never=["claim.explain.non_finite_passing", *FAULTY],
+    exit_code=2,
+)
+def gradients_that_overflow_while_the_loss_stays_finite(folder: Path) -> Question:
+    return _with_gradients(folder, falling())
+
+
+@situation(
+    makes=["claim.explain.non_finite_passing"], never=["claim.explain.non_finite_skipped"], exit_code=1
+)
+def gradients_that_overflow_with_the_loss(folder: Path) -> Question:
+    return _with_gradients(folder, np.where(STEPS == 30, np.nan, falling()))
+
+
+def _set_at(folder: Path, step: int) -> Question:
+    """A loss that jumps at step 121, and a learning rate that is set once."""
+    loss = np.where(STEPS > 120, 30.0, falling())
+    rate = np.where(step <= STEPS, 1.0, 0.01)
+    return _searched(folder, {"loss": loss, "lr": rate, "schedule/lr2": 0.1 * np.exp(-STEPS / 50)})
+
+
+@situation(makes=["claim.explain.jump", "claim.explain.set"], exit_code=1)
+def learning_rate_set_a_step_before_the_jump(folder: Path) -> Question:
+    return _set_at(folder, 120)
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.set"], exit_code=1)
+def learning_rate_set_behind_the_jump(folder: Path) -> Question:
+    return _set_at(folder, 122)
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.set"], exit_code=1)
+def learning_rate_set_twenty_steps_before_the_jump(folder: Path) -> Question:
+    return _set_at(folder, 101)
+
+
 @situation(makes=["claim.explain.non_finite"], never=["claim.explain.run_up"], exit_code=1)
 def early_loss_that_rises_to_less_than_five_times_before_nan(folder: Path) -> Question:
     return _then_nan(folder, [3.0, 4.0, 6.0, 9.0])

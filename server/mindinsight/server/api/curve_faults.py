@@ -55,7 +55,13 @@ Aim: TypeAlias = Literal["loss", "norm", "accuracy", "error"]
 NAMED: Final = 4  # scalars, settings or runs in a sentence
 _LASTING: Final = "claim.explain.non_finite"
 _PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
-_AT_STEP: Final = ("claim.explain.jump", _LASTING, *_PASSING)  # which ranks share at the same step only
+_SKIPPED: Final = f"{_LASTING}_skipped"
+_AT_STEP: Final = (
+    "claim.explain.jump",
+    _LASTING,
+    *_PASSING,
+    _SKIPPED,
+)  # which ranks share at the same step only
 _MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
 _PERCENT: Final = 100
 
@@ -192,6 +198,23 @@ def aim_of(tag: str) -> Aim | None:
     return "error" if words & _ERRORS or "1-" in tag else "accuracy"
 
 
+def setting_claims(run: Run, fault: int) -> Iterator[Claim]:
+    """Yield notes on constant scalars, such as a learning rate or a stage, that changed shortly before the
+    step of a fault."""
+    for tag, series in sorted(run.scalars.items()):
+        if aim_of(tag) is not None or not series.count:
+            continue
+        line = series.line()
+        end = int(np.searchsorted(line.steps, fault, "right"))
+        steps, values = line.steps[max(0, end - BEFORE) : end], line.values[max(0, end - BEFORE) : end]
+        changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+        if len(changes) == 1 and EARLY <= changes[0] >= len(values) - LASTS and np.isfinite(values).all():
+            row = int(changes[0])
+            facts = {"tag": tag, "before": float(values[row - 1]), "now": float(values[row]), "n": row}
+            evidence = ({"run": run.id, "tag": tag, "step": int(steps[row])},)
+            yield Claim("claim.explain.set", "note", {**facts, "step": int(steps[row])}, evidence)
+
+
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield at most `NAMED` claims and, if there are more, a claim with the number of the others."""
     yield from claims[:NAMED]
@@ -244,7 +267,22 @@ def _non_finite(run: Run) -> Iterator[Claim]:
             alike.setdefault((lost.lasts, *extent, lost.count, len(line.values)), []).append(tag)
     for (lasts, step, last, count, size), tags in alike.items():
         values = {"step": step, "last": last, "lost": count, "count": size}
-        yield _of_tags(_LASTING if lasts else _PASSING[count > 1], "found", run, tags, values)
+        if not lasts and _are_gradients(tags) and not _loses_a_loss(run):
+            yield _of_tags(_SKIPPED, "unknown", run, tags, values)
+        else:
+            yield _of_tags(_LASTING if lasts else _PASSING[count > 1], "found", run, tags, values)
+
+
+def _are_gradients(tags: Sequence[str]) -> bool:
+    return all(
+        aim_of(tag) == "norm" and _words(tag) & {"grad", "grads", "gradient", "gradients"} for tag in tags
+    )
+
+
+def _loses_a_loss(run: Run) -> bool:
+    """Return True unless the run has losses, and all of them are finite throughout."""
+    losses = _with_aim(run, "loss")
+    return not losses or any(non_finite(run.scalars[tag].line().values) for tag in losses)
 
 
 def _placeholders(run: Run) -> Iterator[Claim]:

@@ -17,6 +17,7 @@ from mindinsight.server.api.curve_faults import (
     first_claims,
     is_passing,
     searched_claims,
+    setting_claims,
 )
 from mindinsight.server.api.run_differences import differences, is_baseline, runs_before
 from mindinsight.server.api.run_end import end_claims
@@ -523,6 +524,7 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     )
     by_id = {run.id: run for run in source.ranks}
     run = by_id[next(iter(named))[0]] if named else source.run
+    claims += [] if at is None else first_claims([*setting_claims(run, at)])
     main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = list(dict.fromkeys([*named, *((run.id, tag) for tag in main)]))[:_CURVES]
     known = []
