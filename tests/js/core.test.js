@@ -219,6 +219,9 @@ test("losses are best low, accuracies high, and of other scalars it is not known
   assert.deepEqual(ends("no_loss_accuracy", "mAP", "valAcc", "top1/acc5", "miou"), Array(5).fill("max"));
   const reached = ["eval/return", "hit@10", "ELBO", "log_prob", "logLikelihood", "MRR", "success_rate"];
   assert.deepEqual(ends(...reached), Array(7).fill("max"));
+  const scores = ["kappa", "val/mcc", "chrF", "exact_match", "top1", "验证/准确率", "测试得分"];
+  assert.deepEqual(ends(...scores), Array(7).fill("max"));
+  assert.deepEqual(ends("训练损失", "词错误率", "top1_err"), Array(3).fill("min"));
   assert.deepEqual(ends("neg_log_likelihood"), ["min"]);
   const other = ["loss_scale", "lossScale", "lossless_ratio", "loss/weight", "timestamp", "regret"];
   assert.deepEqual(ends(...other), Array(6).fill(null));

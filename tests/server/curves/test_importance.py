@@ -125,6 +125,9 @@ def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
     assert [better_end(name) for name in high] == ["highest"] * 5
     reached = ("eval/return", "hit@10", "ELBO", "log_prob", "logLikelihood", "MRR", "success_rate")
     assert [better_end(name) for name in reached] == ["highest"] * 7
+    scores = ("kappa", "val/mcc", "chrF", "exact_match", "top1", "验证/准确率", "测试得分")
+    assert [better_end(name) for name in scores] == ["highest"] * 7
+    assert [better_end(name) for name in ("训练损失", "词错误率", "top1_err")] == ["lowest"] * 3
     assert better_end("neg_log_likelihood") == "lowest"
     other = ("loss_scale", "lossScale", "lossless_ratio", "timestamp", "learning_rate", "accumulated_cost")
     assert [better_end(name) for name in other] == [None] * 6

@@ -58,10 +58,12 @@ _SEED: Final = re.compile(
 # counts.
 _WORDS: Final = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z][a-z])")
 _END: Final = re.compile(
-    r"_(?:(?P<lowest>(?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\d*)"
+    r"_(?:(?P<lowest>(?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\d*"
+    r"|[^_]*(?:损失|误差|错误率|困惑度))"
     r"|(?P<highest>(?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?"
     r"|psnr|ssim|[a-z]?iou|dice|ndcg|mrr|r2|throughput|speed|per_sec(?:ond)?|returns?|hits?|elbo|log_?prob"
-    r"|(?:log_?)?likelihood|win_rate|success)\d*))(?=_)"
+    r"|(?:log_?)?likelihood|win_rate|success|kappa|mcc|chrf|meteor|cider|spearman|pearson|exact_match"
+    r"|elo|top(?=\d))\d*|[^_]*(?:准确率|精度|精确率|召回率|得分|奖励)))(?=_)"
 )
 _NEGATED: Final = re.compile(r"_(?:neg|negative|minus)$")  # before the word: a negated loss is best highest
 _OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff|drop|free|gap)(?=_)")

@@ -14,10 +14,12 @@ import { createOrder } from "./tag_order.js";
 // something counts.
 const WORDS = /[^\p{L}\p{N}]+|(?<=[a-z0-9])(?=[A-Z][a-z])/gu;
 const END = new RegExp(
-  "_(?:((?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\\d*)" +
+  "_(?:((?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\\d*" +
+    "|[^_]*(?:损失|误差|错误率|困惑度))" +
     "|((?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?" +
     "|psnr|ssim|[a-z]?iou|dice|ndcg|mrr|r2|throughput|speed|per_sec(?:ond)?|returns?|hits?|elbo|log_?prob" +
-    "|(?:log_?)?likelihood|win_rate|success)\\d*))(?=_)",
+    "|(?:log_?)?likelihood|win_rate|success|kappa|mcc|chrf|meteor|cider|spearman|pearson|exact_match" +
+    "|elo|top(?=\\d))\\d*|[^_]*(?:准确率|精度|精确率|召回率|得分|奖励)))(?=_)",
   "g",
 );
 const NEGATED = /_(?:neg|negative|minus)$/; // before the word: a negated loss is best at its highest
