@@ -778,6 +778,7 @@ def of_two_ranks_none_is_blamed(folder: Path) -> Question:
 
 
 RANKS = ["claim.ranks.differ", "claim.ranks.stray", "claim.ranks.unknown"]
+RANK_WEIGHTS = ["claim.ranks.weights", "claim.ranks.weights_unknown"]
 PRODUCT = "Default/MatMul-op0"
 
 
@@ -804,6 +805,43 @@ def a_product_that_differs_in_the_order_of_its_values(folder: Path) -> Question:
     """All statistics of the two results are equal, so that no norm is shown as what differs."""
     ones, (low, high) = np.ones((2, 2), np.float32), (floats(1, 2), floats(2, 1))
     return on_two_ranks(folder, PRODUCT, [[ones, ones]] * 2, [low, high])
+
+
+def with_weights(folder: Path, differing: Sequence[int], prefix: str = "module.") -> Question:
+    """Ten weights on two ranks, of which some differ, and an operator that agrees."""
+    ones = np.ones((2, 2), np.float32)
+    for rank in range(2):
+        step = Dump(folder / "dump", rank=rank).iteration(0)
+        step.output(PRODUCT, ones)
+        for at in range(10):
+            values = np.random.default_rng(at).normal(size=(4, 4)).astype(np.float32)
+            step.parameter(f"{prefix}{at}.weight", values * (1 + 0.01 * rank * (at in differing)))
+    return ask(folder)
+
+
+@situation(makes=["claim.ranks.weights"], never=[*RANKS, "claim.ranks.weights_unknown"], exit_code=1)
+def one_weight_of_ten_that_differs_between_data_parallel_ranks(folder: Path) -> Question:
+    return with_weights(folder, [3])
+
+
+@situation(makes=["claim.ranks.weights_unknown"], never=[*RANKS, "claim.ranks.weights"], exit_code=2)
+def one_weight_of_ten_that_differs_between_ranks_of_unknown_kind(folder: Path) -> Question:
+    return with_weights(folder, [3], "blocks.")
+
+
+@situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
+def half_of_the_weights_are_shards_of_a_split_model(folder: Path) -> Question:
+    return with_weights(folder, [1, 3, 5, 7, 9])
+
+
+@situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
+def an_expert_that_each_rank_has_of_its_own(folder: Path) -> Question:
+    return with_weights(folder, [3], "module.experts.")
+
+
+@situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
+def ten_weights_that_are_equal_on_two_ranks(folder: Path) -> Question:
+    return with_weights(folder, [])
 
 
 @situation(makes=["claim.ranks.differ", "claim.ranks.absent"], never=["claim.ranks.stray"], exit_code=1)

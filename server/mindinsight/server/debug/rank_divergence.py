@@ -4,7 +4,8 @@ Data-parallel ranks have different inputs, but an operator given equal inputs on
 results, and a collective operation that shares does so for any inputs. The first operator that does not is
 where a reduction went wrong. Operators that draw random numbers or give each rank its part are skipped.
 Whether inputs are equal is decided by values, because statistics can be equal by chance, and an operand that
-was not recorded, such as a sharded weight, can differ by rank.
+was not recorded, such as a sharded weight, can differ by rank. If all operators agree, a few weights that
+differ among many that are equal say that the ranks parted before.
 """
 
 import math
@@ -35,6 +36,9 @@ _OF_TWO: Final = (
     *("equal", "less", "greater", "relugrad", "sigmoidgrad", "tanhgrad"),
 )
 _SHOWN: Final = 8  # ranks that a sentence lists
+_EQUAL: Final = 4  # times as many weights that are equal as that differ: fewer are shards of a split model
+_WRAPPED: Final = ("module.", "module_")  # begins the names of all weights of a data-parallel wrapper
+_SPLIT: Final = "expert"  # in names of weights that ranks have of their own
 _TELLING: Final = ("norm", "mean", "minimum", "maximum")  # statistics that may tell results apart
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
@@ -56,6 +60,9 @@ class Divergence:
     missing: str = ""  # key of the data without which equal inputs are unknown
     absent: tuple[int, ...] = ()  # ranks without this step
     operators: Mapping[int, Operator] = field(default_factory=dict)  # the same operator, by rank
+    weights: tuple[str, ...] = ()  # names of all weights that differ, if ``entry`` is the first of them
+    compared: int = 0  # weights
+    wrapped: bool = True  # the names of the weights are those of a data-parallel training
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -68,6 +75,13 @@ class Divergence:
     @property
     def claim(self) -> Claim:
         """Return the claim about the divergence, unknown if data is missing."""
+        if self.weights:
+            facts = {"n": len(self.weights), "names": few(self.weights, _SHOWN), "count": self.compared}
+            facts |= {"step": self.step, "figures": self._figures(), "weight": self.weights[0]}
+            location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
+            if self.wrapped:
+                return Claim("claim.ranks.weights", "found", facts, (location,))
+            return Claim("claim.ranks.weights_unknown", "unknown", facts, (location,))
         values = {
             "operator": self.entry.operator,
             "ranks": few([*map(str, self.ranks)], _SHOWN),
@@ -147,7 +161,8 @@ def _in_step(
     listings = {rank: list_tensors(dump, rank, step).items for rank in ranks} if len(ranks) > 1 else {}
     if not listings or sum(map(len, listings.values())) > MAX_TENSORS:
         return
-    calls = {rank: _calls(measure_all(items, executor, cache)) for rank, items in listings.items()}
+    measured = {rank: list(measure_all(items, executor, cache)) for rank, items in listings.items()}
+    calls = {rank: _calls(results) for rank, results in measured.items()}
     for key, first in calls[ranks[0]].items():
         sides = {rank: calls[rank][key] for rank in ranks if key in calls[rank]}
         if len(sides) < len(ranks) or (slot := _diverging_slot(first, sides)) is None:
@@ -155,6 +170,43 @@ def _in_step(
         divergence = _divergence(dump, step, key, slot, sides)
         if divergence is not None:
             yield replace(divergence, absent=tuple(rank for rank in dump.ranks if rank not in sides))
+    yield from _differing_weights(step, measured)
+
+
+def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]) -> Iterator[Divergence]:
+    """Yield a divergence if few of the weights that all ranks recorded differ, and the others are equal.
+
+    Constants, such as biases before their first update, do not count as equal.
+    """
+    sides = [
+        {result.entry.operator: result for result in results if result.entry.type == "Parameter"}
+        for results in measured.values()
+    ]
+    known = {
+        name: prints
+        for name in sides[0]
+        if all(name in side for side in sides)
+        and None not in (prints := [fingerprint(side[name]) for side in sides])
+        and not _is_constant(sides[0][name])
+    }
+    names = tuple(name for name, prints in known.items() if prints.count(prints[0]) < len(prints))
+    if not names or len(names) * _EQUAL > len(known) - len(names) or any(_SPLIT in name for name in names):
+        return
+    results = dict(zip(measured, (side[names[0]] for side in sides), strict=True))
+    usual, count = Counter(known[names[0]]).most_common(1)[0]
+    stray = tuple(rank for rank, content in zip(measured, known[names[0]], strict=True) if content != usual)
+    ranks = stray if count > len(sides) / 2 else ()
+    statistics = {
+        rank: own.measurement.statistics if own.measurement else None for rank, own in results.items()
+    }
+    entry = results[ranks[0] if ranks else next(iter(results))].entry
+    wrapped = all(name.startswith(_WRAPPED) for name in sides[0])
+    yield Divergence(step, ranks, entry, None, statistics, "", (), {}, names, len(known), wrapped)
+
+
+def _is_constant(result: TensorResult) -> bool:
+    known = result.measurement.statistics if result.measurement else None
+    return known is None or known.minimum == known.maximum
 
 
 def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
