@@ -177,7 +177,7 @@ test("a column without a value in any run is not among those shown at first", ()
   assert.equal(keys([]).length, columns.length);
 });
 
-test("start and duration of a run whose clock goes back are unknown, as is the duration of empty files", () => {
+test("start and duration are unknown if the clock goes back, the duration if files are empty", () => {
   const run = { first_event: 100, last_event: 160, clock: [], total: 1 };
   assert.deepEqual([startOf(run), durationOf(run)], [100, 60]);
   const back = { ...run, clock: [{ key: "claim.run.clock_back" }] };

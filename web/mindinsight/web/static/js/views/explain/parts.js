@@ -1,6 +1,6 @@
 // Parts of an explanation: claims under a heading, with the line of code, curves and links to the evidence.
 
-import { claimElement } from "../../core/claims.js";
+import { claimElement, claimText } from "../../core/claims.js";
 import { h, svg } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -11,6 +11,7 @@ import { h, svg } from "../../core/dom.js";
 const WIDTH = 320; // of the frame in which the server draws curves
 const HEIGHT = 120;
 const SPREAD = "claim.explain.spread";
+const NOTHING = "claim.explain.nothing";
 const KINDS = ["operators", "gradients", "weights"];
 
 /**
@@ -20,7 +21,14 @@ const KINDS = ["operators", "gradients", "weights"];
  */
 export function partPanel(app, part) {
   const claims = paragraphs(app, part.claims);
-  if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
+  if (part.topic === "summary") {
+    const [first] = part.claims;
+    return h(
+      "div",
+      { class: "answer-story", role: "status" },
+      first?.key === NOTHING ? searchedList(app, first) : claims,
+    );
+  }
   const found =
     part.topic !== "difference" && !part.after && part.claims.some(({ verdict }) => verdict === "found");
   return h(
@@ -53,6 +61,23 @@ export function partPanel(app, part) {
         part.links.map((link) => evidence(app, link)),
       ),
   );
+}
+
+/**
+ * Create the sentence that nothing was found, and the list of what was searched.
+ * @param {App} app
+ * @param {Claim} claim
+ */
+function searchedList(app, claim) {
+  const searched = /** @type {Claim[]} */ (claim.values.searched);
+  return [
+    h("p", { class: `claim claim-${claim.verdict}`, "data-claim": claim.key }, app.t("explain.nothing")),
+    h(
+      "ul",
+      { class: "explain-searched" },
+      searched.map((part) => h("li", null, claimText(app, part))),
+    ),
+  ];
 }
 
 /**
