@@ -204,7 +204,7 @@ def test_an_early_jump_is_tenfold_and_a_late_one_twofold() -> None:
     values = 1 + 0.1 * np.abs(noise(200))
     values[[30, 120]] = 20, 5
     early = require(first_jump(STEPS[:200], values))
-    assert (early.step, early.before, early.factor) == (30, 30, 10.0)
+    assert (early.step, early.before, round(early.limit, 1)) == (30, 30, round(10 * early.high, 1))
     values[30] = 8
     assert require(first_jump(STEPS[:200], values)).step == 120
     values[[5, 120]] = 1e6, 1

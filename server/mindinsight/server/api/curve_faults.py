@@ -16,14 +16,11 @@ from mindinsight.server.curves.levels import (
     BY_CHANCE,
     COLLAPSED,
     EARLY,
-    EARLY_FACTOR,
-    FACTOR,
     FEWEST,
     FEWEST_BESIDE,
     GROWN,
     LASTS,
     MOST_NOISE,
-    RANGES,
     RISEN,
     RISEN_AT_END,
     RISEN_BESIDE,
@@ -94,15 +91,31 @@ _PLAYED: Final = {
 _REWARDED: Final = {"reward", "rewards", "return", "returns"}  # of a run whose losses need not fall
 _ACCURACY: Final = {
     *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
-    *("bleu", "rouge", "ndcg", "mrr"),
+    *("bleu", "rouge", "chrf", "meteor", "cider", "ndcg", "mrr", "psnr", "ssim", "kappa", "mcc", "spearman"),
 }
-_ERROR_RATES: Final = {"wer", "cer"}
+_ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "nll", "ppl", "fid"}
+_MEAN_PRECISION: Final = re.compile(r"mAP|(?<![A-Za-z])map[_@]?\d")  # not feature_map
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
 # What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
 _OTHER: Final = {
     *("num", "number", "count", "counts", "counter", "samples", "batches", "tokens", "games", "episodes"),
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
     *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
+}
+_CHINESE: Final = {
+    "损失": "loss",
+    "困惑度": "perplexity",
+    "准确率": "accuracy",
+    "精确率": "precision",
+    "召回率": "recall",
+    "错误率": "error_rate",
+    "范数": "norm",
+    "训练": "train",
+    "验证": "val",
+    "测试": "test",
+    "缩放": "scale",
+    "系数": "coef",
+    "权重": "weight",
 }
 _LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity")  # not lossy
 _NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
@@ -167,9 +180,9 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
             counts[name] += sum(1 for _ in _judged(run, aim))
         counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
         counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
-    limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
+    limits = {"before": BEFORE, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
-    limits |= {"steady": RISEN_STEADILY, "early": EARLY_FACTOR, "from": EARLY + 1}
+    limits |= {"steady": RISEN_STEADILY, "from": EARLY + 1}
     limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
     parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
@@ -183,7 +196,7 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
 def aim_of(tag: str) -> Aim | None:
     """Return the class of a scalar by its name: a loss, a norm, an accuracy or score, an error
     rate, or None for any other."""
-    words, text = _words(tag), "_".join(_WORD.findall(tag)).lower()
+    words, text = _words(tag), "_".join(_WORD.findall(_translated(tag))).lower()
     if words & _OTHER:
         return None
     if _LOSS.search(text):
@@ -193,7 +206,7 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & (_SET - _WEIGHTS) else "norm"
     if words & _ERROR_RATES or text.endswith("error_rate"):
         return None if words & (_SET - {"rate"}) else "error"
-    if words & _SET or not words & _ACCURACY:
+    if words & _SET or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
         return None
     return "error" if words & _ERRORS or "1-" in tag else "accuracy"
 
@@ -228,7 +241,14 @@ def is_passing(claim: Claim) -> bool:
     return isinstance(inner, Claim) and inner.key in _PASSING
 
 
+def _translated(tag: str) -> str:
+    for chinese, english in _CHINESE.items():
+        tag = tag.replace(chinese, f"_{english}_")
+    return tag
+
+
 def _words(tag: str) -> set[str]:
+    tag = _translated(tag)
     return {word.lower() for word in _WORD.findall(tag)} | set(re.split(r"[^a-z0-9]+", tag.lower()))
 
 
@@ -334,8 +354,7 @@ def _jumps(run: Run) -> Iterator[Claim]:
         rise = rise_for_good(line.steps, line.values) if tag in falling else None
         if rise is None or rise.step > jump.step:
             values = {"tag": tag, "step": jump.step, "value": jump.value, "low": jump.low, "high": jump.high}
-            limits = {"n": jump.before, "ranges": RANGES, "factor": jump.factor}
-            yield _found("jump", run, tag, {**values, **limits})
+            yield _found("jump", run, tag, {**values, "n": jump.before, "limit": float(f"{jump.limit:.3g}")})
 
 
 def _losses(run: Run) -> Iterator[Claim]:

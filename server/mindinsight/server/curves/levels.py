@@ -6,7 +6,7 @@ a level does not count.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -45,6 +45,9 @@ BEFORE: Final = 50  # finite values with which a value is compared
 # deviations, so that a jump is 15 above the mean.
 RANGES: Final = 3.0
 FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
+# Power of the ratio of the largest value before to the median, by which a jump exceeds the largest one. For
+# lognormal noise that is six deviations above the median.
+_SCATTER: Final = 1.75
 EARLY: Final = 10  # finite values with which a value is compared at the begin of a curve
 EARLY_FACTOR: Final = 10.0  # of the largest of fewer than `BEFORE` values, which show little of the noise
 LASTS: Final = 5  # values after a rise for good, at least
@@ -373,7 +376,7 @@ class Jump:
     low: float
     high: float
     before: int  # values before it that were compared
-    factor: float  # of the largest of them, above which a value is a jump
+    limit: float  # above which a value is a jump
 
 
 def first_jump(steps: Ints, values: Floats) -> Jump | None:
@@ -381,34 +384,32 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
 
     A value with fewer than 10 finite values before it is no jump, nor one after equal values, whose noise is
     unknown. With fewer than 50, all of them are above zero, and a jump is tenfold. In 2,000 steps of noise
-    (normal, exponential, or lognormal with a deviation of up to 1) none is taken for a jump; of Student's t
-    with four degrees of freedom, in 1 % of such curves one is.
+    (normal or exponential) none is taken for a jump; of lognormal noise with a deviation of up to 1, or of
+    Student's t with four degrees of freedom, in 1-2 % of such curves one is.
     """
     finite = np.isfinite(values)
     known, at = values[finite][:_MOST].astype(np.float64), steps[finite][:_MOST]
     for row in range(EARLY, min(BEFORE, len(known))):
-        low, high = float(known[:row].min()), float(known[:row].max())
-        if low > 0 and _beyond(known[row], np.float64(low), np.float64(high), EARLY_FACTOR):
-            return Jump(int(at[row]), float(known[row]), low, high, row, EARLY_FACTOR)
+        if known[:row].min() > 0 and (jump := _jump_at(row, row, known, at, EARLY_FACTOR)):
+            return jump
     if len(known) <= BEFORE:
         return None
     windows = np.lib.stride_tricks.sliding_window_view(known[:-1], BEFORE)
-    lows, highs = windows.min(axis=1), windows.max(axis=1)
-    rows = np.flatnonzero(_beyond(known[BEFORE:], lows, highs, FACTOR))
-    if not len(rows):
+    rows = np.flatnonzero(known[BEFORE:] > FACTOR * np.abs(windows.max(axis=1))) + BEFORE
+    return next((jump for row in rows.tolist() if (jump := _jump_at(row, BEFORE, known, at, FACTOR))), None)
+
+
+def _jump_at(row: int, count: int, values: Doubles, steps: Ints, factor: float) -> Jump | None:
+    """Return the jump of one of [n] values above ``count`` values before it, or None."""
+    before = values[row - count : row]
+    low, high, median = float(before.min()), float(before.max()), float(np.median(before))
+    with np.errstate(over="ignore"):
+        limit = max(high + RANGES * np.float64(high - low), np.float64(factor) * abs(high))
+        if low > 0:  # norms and losses spread by factors
+            limit = max(limit, high * np.float64(high / median) ** _SCATTER)
+    if high == low or not values[row] > limit:
         return None
-    row = int(rows[0])
-    value = float(known[row + BEFORE])
-    return Jump(int(at[row + BEFORE]), value, float(lows[row]), float(highs[row]), BEFORE, FACTOR)
-
-
-def _beyond(value: Any, low: Any, high: Any, factor: float) -> Any:
-    """Return whether values lie far above the ranges of those before them."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        width = high - low
-        beyond = (value - high > RANGES * width) & (value > factor * np.abs(high)) & (width > 0)
-        # Norms spread by factors: of positive values, a jump is as far above them as they are apart, too.
-        return beyond & ((low <= 0) | (value / high > high / low))
+    return Jump(int(steps[row]), float(values[row]), low, high, count, float(limit))
 
 
 def rise_for_good(steps: Ints, values: Floats) -> Jump | None:
