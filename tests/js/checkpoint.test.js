@@ -153,6 +153,23 @@ test("the page opens on the longest series, on a file where there is none", () =
   assert.deepEqual([alone.mode, alone.file], ["tensors", "./x.npz"]);
 });
 
+test("the file follows the series of a timeline, and the series the file", () => {
+  const group = (/** @type {string} */ run, /** @type {number} */ count) => ({
+    key: `./${run}/n-#.pt`,
+    checkpoints: Array.from({ length: count }, (_, i) => ({ id: `./${run}/n-${i}.pt` })),
+  });
+  const series = [group("long", 3), group("short", 2)];
+  const listed = { checkpoints: series.flatMap(({ checkpoints }) => checkpoints), series };
+  const state = { ...STATE, series: "./short/n-#.pt", file: "./long/n-0.pt", second: "./long/n-1.pt" };
+  settle(state, listed);
+  assert.deepEqual([state.series, state.file, state.second], ["./short/n-#.pt", "./short/n-0.pt", ""]);
+  settle(Object.assign(state, { mode: "compare" }), listed);
+  assert.deepEqual([state.file, state.second], ["./short/n-0.pt", "./short/n-1.pt"]);
+  const shown = { ...STATE, mode: /** @type {"tensors"} */ ("tensors"), file: "./short/n-1.pt" };
+  settle(shown, listed);
+  assert.deepEqual([shown.series, shown.file], ["./short/n-#.pt", "./short/n-1.pt"]);
+});
+
 test("a comparison puts first what is not finite, on one side before both, then the largest change", () => {
   const compared = [
     { name: "equal", state: "unchanged", non_finite_elements: 0 },

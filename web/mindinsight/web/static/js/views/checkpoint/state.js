@@ -87,7 +87,8 @@ export function unknownFile({ file, second, series: key }, { checkpoints, series
 }
 
 /**
- * Replace a mode, series or file that does not exist by one that does.
+ * Replace a mode, series or file that does not exist by one that does. The file follows the series of a
+ * timeline, and the series follows the file otherwise.
  * @param {State} state
  * @param {{checkpoints: {id: string}[], series: {key: string, checkpoints: {id: string}[]}[]}} listed
  */
@@ -95,15 +96,26 @@ export function settle(state, { checkpoints, series }) {
   const timelines = series.filter((group) => group.checkpoints.length > 1);
   const longest = [...timelines].sort((a, b) => b.checkpoints.length - a.checkpoints.length)[0];
   const has = (/** @type {string} */ id) => checkpoints.some((file) => file.id === id);
-  if (!timelines.some(({ key }) => key === state.series)) state.series = longest?.key ?? "";
+  const holds = (/** @type {typeof longest} */ group, /** @type {string} */ id) =>
+    group.checkpoints.some((file) => file.id === id);
+  let chosen = timelines.find(({ key }) => key === state.series);
+  if (!chosen || state.mode !== "timeline") {
+    chosen = timelines.find((group) => holds(group, state.file)) ?? chosen ?? longest;
+  }
+  state.series = chosen?.key ?? "";
   if (!has(state.second)) state.second = "";
   if (!MODES.includes(state.mode) || (state.mode === "timeline" && !state.series)) {
     const named = has(state.file) || !state.series;
     state.mode = state.second ? "compare" : named ? "tensors" : "timeline";
   }
-  const last = longest?.checkpoints ?? [];
+  const last = chosen?.checkpoints ?? [];
+  if (state.mode === "timeline" && chosen) {
+    if (!holds(chosen, state.file)) state.file = "";
+    if (!holds(chosen, state.second)) state.second = "";
+  }
   if (!has(state.file)) state.file = (last.at(-2) ?? checkpoints[0])?.id ?? "";
   if (state.mode === "compare" && !state.second) {
-    state.second = (last.at(-1) ?? checkpoints.find(({ id }) => id !== state.file))?.id ?? "";
+    const other = last.at(state.file === last.at(-1)?.id ? -2 : -1);
+    state.second = (other ?? checkpoints.find(({ id }) => id !== state.file))?.id ?? "";
   }
 }
