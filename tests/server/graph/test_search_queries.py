@@ -79,3 +79,10 @@ def test_the_chosen_types_narrow_a_query(tree: Tree) -> None:
 
 def test_a_pattern_of_many_asterisks_ends(tree: Tree) -> None:
     assert query_nodes(tree, parse_query("shape:" + "*1" * 90)) == []
+
+
+def test_a_number_is_not_found_within_another_word() -> None:
+    query = parse_query("blocks 1 fc1")
+    paths = [f"Default/blocks-ModuleList/{block}-Block/fc1-Linear" for block in (0, 1, 11)]
+    assert [query.rank(path) for path in paths] == [-1, 0, -1]
+    assert parse_query("layer 3 conv3").rank("net/layer3/conv3") == 0

@@ -145,11 +145,12 @@ def parse_query(text: str, regex: bool = False) -> Query:
     words: list[Word] = []
     fields: dict[str, list[_Match]] = {name: [] for name in FIELDS}
     attributes: list[tuple[str, _Match]] = []
-    for word in text.split():
+    every = text.split()
+    for word in every:
         name, colon, value = word.partition(":")
         field = name.lower()
         if not colon or not value or field not in FIELDS:
-            words.append(_word(word, alone=word == text.strip()))
+            words.append(_word(word, [other for other in every if other != word]))
         elif field == "attr":
             attribute, equals, wanted = value.partition("=")
             attributes.append((attribute.lower(), glob(wanted if equals else "*")))
@@ -160,15 +161,19 @@ def parse_query(text: str, regex: bool = False) -> Query:
     )
 
 
-def _word(text: str, alone: bool) -> Word:
-    """Return the parsed word of a query. Numbers are searched whole, and `blocks.7.fc1` also as the name of a
+def _word(text: str, others: Sequence[str]) -> Word:
+    """Return the parsed word of a query with ``others``. Numbers are searched whole, and `blocks.7.fc1` also as the name of a
     module.
 
     A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`. The
-    number that counts operators, 4 in `Add-op4`, is found if it is searched `alone`, or with its `op`.
+    number that counts operators, 4 in `Add-op4`, is found if it is searched alone, or with its `op`. A number
+    is not found within another word: the 1 of `1 fc1` is not that of `fc1`.
     """
-    counter = "" if alone else "(?<!-op)"
-    number = re.compile(rf"(?<!\d){counter}{re.escape(text)}(?!\d)")
+    outside = ["-op"] if others else []
+    if text.isdecimal():
+        outside += [re.escape(other[: -len(text)]) for other in others if re.search(rf"\D{text}$", other)]
+    behind = "".join(f"(?<!{part})" for part in outside)
+    number = re.compile(rf"(?<!\d){behind}{re.escape(text)}(?!\d)", re.IGNORECASE)
     find = _finder(number) if text.isdecimal() else matcher(text, False)
     parts = text.split("/" if "/" in text else ".")
     if len(parts) == 1 or not all(parts):
