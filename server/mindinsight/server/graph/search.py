@@ -162,8 +162,8 @@ def parse_query(text: str, regex: bool = False) -> Query:
 
 
 def _word(text: str, others: Sequence[str]) -> Word:
-    """Return the parsed word of a query with ``others``. Numbers are searched whole, and `blocks.7.fc1` also as the name of a
-    module.
+    """Return the parsed word of a query with ``others``. Numbers are searched whole, and `blocks.7.fc1` also
+    as the name of a module.
 
     A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`. The
     number that counts operators, 4 in `Add-op4`, is found if it is searched alone, or with its `op`. A number
