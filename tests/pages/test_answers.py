@@ -253,6 +253,26 @@ def test_why_and_alignment_ask_about_all_runs_until_some_are_chosen(
     expect(page.locator(".why-run")).to_have_count(3)
 
 
+def test_why_asks_which_end_is_best_where_the_name_does_not_say(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    for number in range(3):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            for step in range(20):
+                record.add_value("scalar", "plumpness", number + 0.01 * step)
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}why")
+    panel = page.locator(".why-runs")
+    expect(panel).to_contain_text("Split by the lowest plumpness")
+    expect(panel).to_contain_text("The name does not say which end is best.")
+    page.get_by_role("group", name="Good are").get_by_role("button", name="the highest").click()
+    expect(panel).to_contain_text("Split by the highest plumpness")
+    best = page.get_by_role("group", name="Group of run_2").get_by_role("button", name="Good")
+    expect(best).to_have_attribute("aria-pressed", "true")
+    page.goto(page.url.replace("why?", "align?").split("?")[0])
+    expect(page.get_by_role("combobox", name="Lowest and highest")).to_have_value("plumpness")
+
+
 def test_why_alignment_and_all_are_about_the_runs_of_a_search_however_many(
     page: Page, serve: Callable[[Path], str], tmp_path: Path
 ) -> None:

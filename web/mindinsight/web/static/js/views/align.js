@@ -6,6 +6,7 @@ import { searchBox, select } from "../components/field.js";
 import { mainTag } from "../components/main_tag.js";
 import { RunCurves } from "../components/run_curves.js";
 import { commonTags, splitBy } from "../components/runs/split.js";
+import { bestEnd } from "../components/runs/values.js";
 import { claimElement } from "../core/claims.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -276,7 +277,7 @@ class Alignment {
     const own = this.isOwn();
     const options = this.tags.map(({ tag }) => ({ value: tag, label: tag }));
     return select({
-      label: this.app.t("align.by"),
+      label: this.app.t(own || bestEnd(this.picked.tag) ? "align.by" : "align.by.ends"),
       options: [...(own ? [{ value: "", label: this.app.t("align.by.own") }] : []), ...options],
       value: own ? "" : this.picked.tag,
       onchange: (tag) => this.change({ by: tag, run: null, baseline: null }),

@@ -8,6 +8,7 @@ import { lineSample } from "../components/line.js";
 import { longName } from "../components/long_name.js";
 import { mainTag } from "../components/main_tag.js";
 import { commonTags, splitBy } from "../components/runs/split.js";
+import { bestEnd } from "../components/runs/values.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -66,7 +67,7 @@ class Why {
     this.tags = [];
     this.requests = latest(root);
     this.list = h("div", { class: "why-runs panel" });
-    this.by = h("div");
+    this.by = h("div", { class: "why-split" });
     this.body = h("div", { class: "stack grow" });
     this.curves = new RunCurves(app);
     this.offs = [
@@ -130,7 +131,7 @@ class Why {
     const ids = this.ids();
     this.splitOf = ids;
     await this.loadTags();
-    if (!this.byHand && this.splitOf === ids) await this.split(this.measure?.tag);
+    if (!this.byHand && this.splitOf === ids) await this.split(this.measure?.tag, this.measure?.end);
     if (this.splitOf !== ids) return; // other runs are shown meanwhile
     this.drawList();
     await this.load(failed);
@@ -151,11 +152,12 @@ class Why {
   /**
    * Split the runs into good and bad by their best value of a scalar.
    * @param {string} [by] without it, the main scalar of most of the runs
+   * @param {"min" | "max" | null} [end] which is best; without it, the name of the scalar says so
    */
-  async split(by) {
+  async split(by, end) {
     const runs = this.runs();
     await this.requests.ask(
-      (signal) => splitBy(this.app, runs, by ?? mainTag(this.tags, /loss/i), signal),
+      (signal) => splitBy(this.app, runs, by ?? mainTag(this.tags, /loss/i), signal, end),
       ({ groups, measure }) => {
         this.groups = groups;
         this.measure = measure;
@@ -239,7 +241,9 @@ class Why {
     const end = good && bad ? this.measure?.end : "none";
     const how = this.measure && t(`why.split.${end}`, { tag: this.measure.tag, good, bad });
     const move = h("span", { class: "live-hint" }, ` ${t("why.split.move")}`);
-    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how, end !== "none" && move));
+    const open = this.measure && bestEnd(this.measure.tag) === null && ` ${t("why.split.open")}`;
+    const sentence = how && h("p", { class: "muted small" }, how, end !== "none" && [open, move]);
+    replace(this.by, this.chooser(), this.ends(), sentence);
   }
 
   /** Create the choice of the scalar by which runs are split, or null if there is none. */
@@ -250,13 +254,30 @@ class Why {
       label: this.app.t("why.split"),
       options: [...(this.measure ? [] : [own]), ...this.tags.map(({ tag }) => ({ value: tag, label: tag }))],
       value: this.measure?.tag ?? "",
-      onchange: async (tag) => {
-        this.byHand = false;
-        await this.split(tag || undefined);
-        this.drawList();
-        await this.load(leaveAsIs);
-      },
+      onchange: (tag) => this.splitAgain(tag || undefined),
     });
+  }
+
+  /** Create the choice of the end that is good, or null if the groups were chosen. */
+  ends() {
+    if (!this.measure) return null;
+    const { tag, end } = this.measure;
+    const options = ["min", "max"].map((value) => ({ value, label: this.app.t(`why.end.${value}`) }));
+    const label = this.app.t("why.end");
+    const onchange = (/** @type {string} */ value) => this.splitAgain(tag, value === "max" ? "max" : "min");
+    const choice = segments({ label, options, value: end, onchange });
+    return h("p", { class: "row small" }, h("span", { class: "muted" }, label), choice);
+  }
+
+  /**
+   * Split the runs in another way, which replaces groups that were chosen.
+   * @param {string} [tag] @param {"min" | "max"} [end]
+   */
+  async splitAgain(tag, end) {
+    this.byHand = false;
+    await this.split(tag, end);
+    this.drawList();
+    await this.load(leaveAsIs);
   }
 
   /** Draw the answer. */

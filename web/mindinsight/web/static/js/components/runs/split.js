@@ -22,13 +22,15 @@ export async function commonTags(app, runs, signal) {
 
 /**
  * Split the runs into good and bad by their best value of a scalar. `broken` is the number of runs that
- * failed or ended with a non-finite value.
+ * failed or ended with a non-finite value. Without `wanted`, the name of the scalar says which end is best;
+ * the lowest is assumed if it does not.
  * @param {App} app @param {Run[]} runs @param {string} tag @param {AbortSignal} signal
+ * @param {"min" | "max" | null} [wanted]
  * @returns {Promise<{groups: Map<string, Group>, measure: {tag: string, end: "min" | "max"},
  *   broken: number}>}
  */
-export async function splitBy(app, runs, tag, signal) {
-  const end = bestEnd(tag) ?? "min";
+export async function splitBy(app, runs, tag, signal, wanted = null) {
+  const end = wanted ?? bestEnd(tag) ?? "min";
   const { tables } = await app.api.get("v2/runs/columns", { tag: [tag] }, { signal });
   const [best, last] = [app.api.column(tables[tag][end]), app.api.column(tables[tag].last)];
   const at = new Map(tables[tag].runs.map((id, i) => [id, i]));
