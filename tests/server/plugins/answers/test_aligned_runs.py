@@ -27,6 +27,13 @@ def test_tags_are_ranked_by_where_they_drift(ask: Ask) -> None:
     assert (differing["values"]["n"], differing["values"]["count"]) == (2, 3)
 
 
+def test_what_diverges_comes_before_a_main_scalar_that_agrees(ask: Ask) -> None:
+    early = COURSE * (1 + 1e-3 * np.maximum(STEPS - 150, 0))
+    client = ask(run("gpu", {"loss": COURSE, "wer": COURSE}), run("npu", {"loss": COURSE, "wer": early}))
+    claims = client.get("/alignment", params={"run": "./npu", "baseline": "./gpu"}).json()["claims"]
+    assert [claim["key"] for claim in claims[:2]] == ["claim.align.first", "claim.part.align_scalar"]
+
+
 def test_tags_of_other_recorders_are_paired_where_that_is_plain(ask: Ask) -> None:
     client = ask(
         run("mindspore", {"loss/auto": COURSE, "a": COURSE}),

@@ -241,7 +241,7 @@ def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
     """Return the claims about two runs, in this order: main scalar, first divergence, all scalars, and the
-    end.
+    end. If the main scalar agrees, the first divergence comes before it.
 
     The last claims are about the scalars in ``alone``, which only the run or only the baseline has.
     """
@@ -265,7 +265,10 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     ]
     first = next((row for row in rows if row.alignment.onset is not None), None)
     if first is not None:
-        claims.append(_first_claim(first, rows, tolerance))
+        # What diverges is the answer, even if the main scalar agrees.
+        claims.insert(
+            0 if main.claim.verdict == "clear" else len(claims), _first_claim(first, rows, tolerance)
+        )
     if len(rows) == 1:
         return claims
     verdicts = [row.claim.verdict for row in rows]
