@@ -100,7 +100,10 @@ def a_step_that_is_recorded_twice_in_succession(folder: Path) -> Question:
     return Question(direct=lambda: overwritten_claims(Summary(folder).run("./a")))
 
 
-GAPS = ["claim.run.clock_back", "claim.run.time_gap", "claim.file.lost", "claim.file.lost_steps"]
+GAPS = [
+    *("claim.run.clock_back", "claim.run.time_gap", "claim.run.no_steps"),
+    *("claim.file.lost", "claim.file.lost_steps"),
+]
 
 
 def recorded(folder: Path, content: Sequence[bytes]) -> Question:
@@ -159,6 +162,25 @@ def five_minutes_between_two_steps_as_for_an_evaluation(folder: Path) -> Questio
 def a_step_that_takes_twice_its_quarter_of_an_hour(folder: Path) -> Question:
     slow = dict.fromkeys(range(1, 100), 900.0) | {40: 1800.0}
     return recorded(folder, records(100, 200_000, slow))
+
+
+def without(folder: Path, count: int) -> Question:
+    """Four hundred steps, of which some from the hundredth on are missing."""
+    with SummaryRecord(str(folder / "a")) as record:
+        for step in (step for step in range(400) if not 100 <= step < 100 + count):
+            record.add_value("scalar", "loss", 1.0)
+            record.record(step)
+    return Question(base=folder, request="/v2/runs/facts?run=./a")
+
+
+@situation(makes=["claim.run.no_steps"], never=but(GAPS, "no_steps"))
+def eighty_steps_without_values(folder: Path) -> Question:
+    return without(folder, 80)
+
+
+@situation(never=GAPS)
+def three_steps_without_values(folder: Path) -> Question:
+    return without(folder, 3)
 
 
 def flipped(count: int, step: int) -> list[bytes]:

@@ -16,6 +16,7 @@ _BACK: Final = 60.0  # s: a clock is adjusted by less, and threads record in ano
 _LEAST_PAUSE: Final = 600.0  # s
 _TIMES: Final = 100  # how much longer than usual a pause is
 _FEWEST: Final = 20  # intervals that tell what is usual
+_FEWEST_MISSING: Final = 5  # steps that are named without damage: fewer may have been left out on purpose
 _REGULAR: Final = 0.9  # share of equal intervals from which steps are regular, if the others are multiples
 _HOUR: Final = 3600.0
 _FAR: Final = 1e15  # s, 30 million years: differences of such times neither overflow nor lose a minute
@@ -96,16 +97,17 @@ def _duration(seconds: float) -> Claim:
 
 
 def lost_claims(run: Run) -> list[Claim]:
-    """Return the claim that damaged sections held an unknown number of values, with the steps that the
-    scalar with the most values lacks if these are regular otherwise; empty without damage."""
-    if not any(file.damage for file in run.files):
-        return []
-    series = _densest(run)
+    """Return the claim that damaged sections held an unknown number of values, or that steps are missing
+    without damage. It names the steps that the scalar with the most values lacks, if these are regular
+    otherwise."""
+    damaged, series = any(file.damage for file in run.files), _densest(run)
     missing = np.empty(0, np.int64) if series is None else _missing_steps(series.line().steps)
     if series is None or not len(missing):
-        return [Claim("claim.file.lost", "unknown")]
+        return [Claim("claim.file.lost", "unknown")] if damaged else []
     facts = {"tag": series.tag, "n": len(missing), "first": int(missing[0]), "last": int(missing[-1])}
-    return [Claim("claim.file.lost_steps", "unknown", facts)]
+    if damaged:
+        return [Claim("claim.file.lost_steps", "unknown", facts)]
+    return [Claim("claim.run.no_steps", "note", facts)] if len(missing) >= _FEWEST_MISSING else []
 
 
 def _missing_steps(steps: Ints) -> Ints:
