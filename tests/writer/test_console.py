@@ -105,6 +105,21 @@ def test_nothing_is_lost_of_a_training_that_ends(tmp_path: Path, fatal: str) -> 
     assert (("e", "ValueError: broken") in lines) == ("raise" in fatal)
 
 
+def test_the_traceback_that_is_printed_after_the_end_is_recorded(tmp_path: Path) -> None:
+    done = run_script(
+        f"{BEGIN}with record:\n    print('step', flush=True)\n    raise ValueError('broken')", tmp_path
+    )
+    assert done.stderr.count(b"ValueError: broken") == 1
+    lines = lines_of(tmp_path)
+    assert lines[0] == ("o", "step")
+    assert [text for letter, text in lines if letter == "e"] == done.stderr.decode().splitlines()
+
+
+def test_an_exit_leaves_no_traceback(tmp_path: Path) -> None:
+    run_script(f"{BEGIN}with record:\n    print('step', flush=True)\n    raise SystemExit(3)", tmp_path)
+    assert lines_of(tmp_path) == [("o", "step")]
+
+
 def test_printing_goes_on_without_the_program_that_records(tmp_path: Path) -> None:
     text = """
 print("before", flush=True)

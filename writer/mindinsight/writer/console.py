@@ -87,12 +87,15 @@ class ConsoleRecorder:
             os.close(output.entry)
         threading.Thread(target=self._watch, name="mindinsight-console", daemon=True).start()
 
-    def close(self) -> None:
-        """Stop recording and restore the console. Return once everything printed before is recorded."""
+    def close(self, last: str = "") -> None:
+        """Stop recording and restore the console. Return once everything printed before is recorded.
+
+        ``last`` is recorded as printed at the end, such as the traceback that Python prints afterwards.
+        """
         if os.getpid() != self._pid or not self._leave():
             return
         with suppress(OSError):
-            os.write(self._control, b".")
+            os.write(self._control, b"." + last.encode("utf-8", "replace")[1 - _READ :])
         if not self._is_answered(_END_SECONDS):
             _log.warning("what was printed last may be missing: the console's recorder does not answer")
         self._release()

@@ -22,6 +22,7 @@ _LONGEST_LINE = 1 << 14  # bytes; a longer line becomes several
 _SHOW_SECONDS = 3.0  # after which the state of an unfinished line, as of a progress bar, is written
 _RETRY_SECONDS = 10.0  # between two attempts to write to a disk that is full
 _ON_ITS_WAY = 0.05  # seconds that what was printed takes through a pseudo-terminal
+_LAST_SECONDS = 1.0  # in which a process that closed its outputs says so, even on a busy machine
 _PARTS = 4  # files of a limit; two at the beginning and two at the end are kept
 _KEY_BEGINS, _KEY_ENDS, _HIDDEN = b"PRIVATE KEY-----", b"-----END", b"***"
 _IGNORED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGPIPE")  # it ends when nobody can print any more
@@ -236,7 +237,7 @@ def _follow_size(streams: list[Stream]) -> None:
 
 def main(settings: dict[str, Any]) -> None:
     """Pass all output on and record it until no process has it open. A byte on ``control`` ends the
-    recording."""
+    recording. Text after it is recorded as the last that was printed."""
     for name in _IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     streams = [Stream(*stream) for stream in settings["streams"]]
@@ -256,6 +257,9 @@ def main(settings: dict[str, Any]) -> None:
             stream.show(files)
     for stream in streams:
         stream.finish(files)
+    # The outputs may end before the byte comes; of a process that is gone, `control` ends at once.
+    if select.select([control], [], [], _LAST_SECONDS)[0] and (last := os.read(control, _READ)[1:]):
+        files.write(time.time(), settings["streams"][-1][2].encode(), last.rstrip(b"\n").split(b"\n"))
     files.close()
     with contextlib.suppress(OSError):  # the training may be gone
         os.write(answer, b".")

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import time
+import traceback
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -179,6 +180,7 @@ class SummaryRecord:
         self._scalars, self._tags = pending.scalars, pending.good_tags
         self._beside: list[Callable[[], None]] = []  # how to end what is recorded beside the training
         self._has_system = self._has_console = False
+        self._trace = ""  # of the exception that ended the training
         event_queue.call_in_children(self._queue.forget)
         weakref.finalize(self, _finish, self._events, self._beside)
         if parent:
@@ -306,7 +308,8 @@ class SummaryRecord:
         try:
             if is_url(self.log_dir):
                 raise OSError("it is not written to a store")
-            self._beside.append(ConsoleRecorder(Path(self.log_dir).parent, limit_mb).close)
+            console = ConsoleRecorder(Path(self.log_dir).parent, limit_mb)
+            self._beside.append(lambda: console.close(self._trace))
         except Exception as error:  # no reason not to train
             _log.warning("the console is not recorded: %s", error)
 
@@ -339,6 +342,8 @@ class SummaryRecord:
     ) -> None:
         if not self._closed:
             run_data_recorder(self, error)
+        if error is not None and not isinstance(error, SystemExit):
+            self._trace = "".join(traceback.format_exception(kind, error, trace))
         self._close(error)
 
     def _close(self, error: BaseException | None) -> None:
