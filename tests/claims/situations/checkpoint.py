@@ -182,6 +182,31 @@ def matrix_that_grows_fiftyfold(folder: Path) -> Question:
     return _growing(folder, 50.0)
 
 
+def _moved_once(folder: Path, size: float) -> Question:
+    """Four matrices tremble over twelve checkpoints. One changes more at the eighth, and all at the fifth."""
+    random = np.random.default_rng(1)
+    weights = {f"{name}.weight": random.standard_normal((8, 8)) for name in "abcd"}
+    weights["a.bias"] = 1e-6 * np.ones(8)
+    saved = []
+    for number in range(12):
+        for name, values in weights.items():
+            share = 0.3 if number == 5 else size if (number, name) == (8, "b.weight") else 0.01
+            weights[name] = values * (1 + share * random.standard_normal(values.shape))
+        weights["a.bias"] = weights["a.bias"] + 0.01 * number
+        saved.append(dict(weights))
+    return series(folder, *saved)
+
+
+@situation(makes=["claim.checkpoint.stands_out", "claim.checkpoint.largest_step"])
+def matrix_that_changes_fifty_times_as_much_once(folder: Path) -> Question:
+    return _moved_once(folder, 0.5)
+
+
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.stands_out"])
+def matrix_that_changes_three_times_as_much_once(folder: Path) -> Question:
+    return _moved_once(folder, 0.03)
+
+
 @situation(
     makes=["claim.checkpoint.largest_whole", "claim.checkpoint.largest_step"],
     never=["claim.checkpoint.frozen"],

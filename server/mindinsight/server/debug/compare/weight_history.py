@@ -1,9 +1,12 @@
-"""Claims about weights of a series of checkpoints that change shape, are missing, or stop changing."""
+"""Claims about weights of a series of checkpoints that change shape, are missing, stop changing, or change
+far more once than at other times."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict, few
 
@@ -13,6 +16,13 @@ if TYPE_CHECKING:
 _NAMED: Final = 3  # tensors that one sentence lists
 _STILL: Final = 2  # checkpoints: a single equal one may be a copy of the last
 _SHAPES: Final = ("shape", "reshaped")
+_MATRIX: Final = 2  # axes: a bias begins near zero, where its changes are large for its norm
+_FIRST: Final = (
+    3  # columns of a row that do not stand out: weights that begin at zero grow by any factor there
+)
+_FEWEST: Final = 5  # changes that tell what is usual, of a weight; half as many weights of a checkpoint
+_STANDS_OUT: Final = 10.0  # times the usual change
+_SPREADS: Final = 10.0  # of all such ratios, by which the largest exceeds them
 
 
 def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
@@ -31,6 +41,38 @@ def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     if 2 * len(moving) > len(weights):  # the training went on
         still = [(row.name, at) for row in weights if (at := _still_from(row)) is not None]
         yield from _claim("stopped", still, checkpoints, "note")
+    yield from _stands_out([row for row in weights if len(row.shape) >= _MATRIX], checkpoints)
+
+
+def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Yield a claim about the matrix that once changed ten times as much as it usually does, and as others
+    did then, if there is one."""
+    table = np.array([[cell.change or np.nan for cell in row.cells] for row in weights], np.float64)
+    if table.size == 0:
+        return
+    table[~np.isfinite(table)] = np.nan
+    rows = np.isfinite(table).sum(axis=1) >= _FEWEST
+    columns = np.isfinite(table[rows]).sum(axis=0) >= (_FEWEST + 1) // 2
+    if rows.sum() < (_FEWEST + 1) // 2 or columns.sum() < _FEWEST:
+        return
+    rest = np.full(table.shape, np.nan)
+    part = np.log(table[np.ix_(rows, columns)])
+    part -= np.nanmedian(part, axis=1, keepdims=True)
+    rest[np.ix_(rows, columns)] = part - np.nanmedian(part, axis=0)
+    spread = 1.4826 * float(np.nanmedian(np.abs(rest)))
+    rest[:, :_FIRST] = np.nan
+    if not np.isfinite(rest).any():
+        return
+    row, at = divmod(int(np.nanargmax(rest)), len(checkpoints))
+    largest = float(rest[row, at])
+    if largest < max(np.log(_STANDS_OUT), _SPREADS * spread):
+        return
+    name = weights[row].name
+    values = {"name": name, "checkpoint": checkpoints[at], "share": float(table[row, at])}
+    values["factor"] = float(f"{np.exp(largest):.2g}")
+    yield Claim(
+        "claim.checkpoint.stands_out", "note", values, ({"tensor": name, "checkpoint": checkpoints[at]},)
+    )
 
 
 def _claim(
