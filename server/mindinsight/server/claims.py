@@ -68,7 +68,7 @@ def sentence(claim: Claim, language: str = "en", escape: Callable[[object], str]
     words |= {"n": claim.values["n"]} if "n" in claim.values else {}  # chooses between "one | many"
     texts = [message(claim.key, words, language)]
     texts += [language_texts(language).get(key, key) for key in claim.missing]
-    return ("" if language == "zh" else " ").join(texts)
+    return ("" if language == "zh" else " ").join(texts).replace("….", "…")
 
 
 def _words(value: Any, language: str, escape: Callable[[object], str]) -> str:

@@ -31,7 +31,7 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
-        *("cancelled", "small", "frozen_module", "frozen_network"),
+        *("cancelled", "small", "frozen_module", "frozen_modules", "frozen_network"),
     )
 ]
 
@@ -319,7 +319,7 @@ def single_precision_and_no_change(folder: Path) -> Question:
     return of_updates(folder, None, "float32")
 
 
-def of_linear(folder: Path, trained: bool) -> Question:
+def of_linear(folder: Path, trained: bool, size: float = 1.0) -> Question:
     """A weight [8, 8] that stands still. The gradient of the input has its shape, too."""
     graph, shape = GraphBuilder("Net"), (8, 8)
     with graph.scope("/Default"):
@@ -338,7 +338,8 @@ def of_linear(folder: Path, trained: bool) -> Question:
         for at, name in enumerate(("Relu-op0", "fc-Linear/t-op0", "fc-Linear/mm-op0")):
             step.output(f"Default/{name}", noise(10 * at + 2 + number).reshape(shape))
         for at, _ in enumerate(names):
-            step.output(f"Gradients/Default/fc-Linear/mm-op{at + 1}", noise(4 + number).reshape(shape))
+            gradient = noise(4 + number, scale=size).reshape(shape)
+            step.output(f"Gradients/Default/fc-Linear/mm-op{at + 1}", gradient)
         step.parameter("fc.weight", noise(0).reshape(shape))
     return Question(command=["dump", "check", str(folder / "dump"), "--json"])
 
@@ -350,6 +351,15 @@ def of_linear(folder: Path, trained: bool) -> Question:
 )
 def a_weight_with_a_gradient_that_the_optimizer_lacks(folder: Path) -> Question:
     return of_linear(folder, trained=True)
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.vanished"],
+    never=["claim.part.frozen.gradient", "claim.part.frozen.either"],
+    exit_code=1,
+)
+def a_weight_whose_gradient_has_vanished(folder: Path) -> Question:
+    return of_linear(folder, trained=True, size=1e-13)
 
 
 @situation(
@@ -728,10 +738,10 @@ def a_bias_that_doubles_without_a_weight_beside_it(folder: Path) -> Question:
     return checked(folder, parameters=lambda step: {"ln.bias": noise(0, scale=1e-4) * np.float32(2.2**step)})
 
 
-def of_blocks(folder: Path, still: Sequence[str]) -> Question:
-    """Check three steps of two layers in two blocks, of which some weights do not change."""
+def of_blocks(folder: Path, still: Sequence[str], count: int = 2) -> Question:
+    """Check three steps of two layers in each of some blocks, of which some weights do not change."""
     graph = GraphBuilder("Net")
-    names = [f"blocks.{block}.{layer}.weight" for block in (0, 1) for layer in ("fc1", "fc2")]
+    names = [f"blocks.{block}.{layer}.weight" for block in range(count) for layer in ("fc1", "fc2")]
     for name in names:
         graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
 
@@ -746,9 +756,14 @@ def a_block_that_stands_still(folder: Path) -> Question:
     return of_blocks(folder, ["blocks.1.fc1.weight", "blocks.1.fc2.weight"])
 
 
+@situation(makes=["claim.check.frozen_modules"], never=except_for("frozen_modules"), exit_code=1)
+def two_blocks_of_three_that_stand_still(folder: Path) -> Question:
+    return of_blocks(folder, [f"blocks.{block}.fc{layer}.weight" for block in (0, 2) for layer in (1, 2)], 3)
+
+
 @situation(
     makes=["claim.check.frozen", "claim.check.more"],
-    never=["claim.check.frozen_module", "claim.check.frozen_network"],
+    never=["claim.check.frozen_module", "claim.check.frozen_modules", "claim.check.frozen_network"],
     exit_code=1,
 )
 def a_layer_of_each_block_that_stands_still(folder: Path) -> Question:

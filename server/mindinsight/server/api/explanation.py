@@ -61,7 +61,7 @@ _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fau
 _LINKED: Final = 4  # operators of a part that have a link: what fits a line
 _RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
 _MILD: Final = (  # what a training survives, or was meant
-    *("claim.check.frozen", "claim.check.frozen_module", "claim.check.frozen_network"),
+    *(f"claim.check.frozen{part}" for part in ("", "_module", "_modules", "_network")),
     *("claim.check.vanishing", "claim.check.slow", "claim.check.initial", "claim.explain.checkpoint_frozen"),
 )
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells

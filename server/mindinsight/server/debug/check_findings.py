@@ -218,8 +218,8 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
 def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = ()) -> list[Claim]:
     """Return the claims about findings, at most two for each combination of kind, ranks and steps.
 
-    The first claim is about the first tensor, the second names the others. Before them, each module whose
-    ``weights`` all stand still has one claim. ``weights`` are the names of all weights.
+    The first claim is about the first tensor, the second names the others. Before them, the modules whose
+    ``weights`` all stand still have one claim. ``weights`` are the names of all weights.
     """
     groups: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
@@ -228,9 +228,10 @@ def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = 
     claims = []
     for group in groups.values():
         remaining = group
-        for module, members in _whole_modules(group, weights) if group[0].kind == "frozen" else ():
-            claims.append(_module_claim(module, members))
-            remaining = [finding for finding in remaining if finding not in members]
+        if modules := dict(_whole_modules(group, weights)) if group[0].kind == "frozen" else {}:
+            claims.append(_modules_claim(modules))
+            covered = [finding for members in modules.values() for finding in members]
+            remaining = [finding for finding in remaining if finding not in covered]
         claims += [finding.claim for finding in remaining[:1]]
         if others := remaining[1:]:
             names = few([other.name for other in others], _SHOWN)
@@ -253,13 +254,18 @@ def _whole_modules(
             yield module, [finding for name, finding in named.items() if name in members]
 
 
-def _module_claim(module: str, members: Sequence[CheckFinding]) -> Claim:
-    """Return the claim that no parameter of a module changed, with the evidence of all ``members``."""
+def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]]) -> Claim:
+    """Return the claim that no parameter of some modules changed, with the evidence of all parameters."""
+    (module, *others), members = modules, [member for own in modules.values() for member in own]
     claim = members[0].claim
     values = {name: claim.values[name] for name in ("steps", "limit", "why")} | {"n": len(members)}
     evidence = tuple(entry for member in members for entry in member.claim.evidence)
     if not module:
         return Claim("claim.check.frozen_network", "found", values, evidence)
+    if others:
+        names = few([members[0].of_ranks(name) for name in modules], _SHOWN)
+        values |= {"n": len(modules), "names": names, "parameters": len(members)}
+        return Claim("claim.check.frozen_modules", "found", values, evidence)
     named = members[0].of_ranks(module)
     return Claim("claim.check.frozen_module", "found", values | {"module": named}, evidence)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
-Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient"]
+Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 _SCALES: Final = ("weight", "gamma")  # parameters beside a bias, in whose units its changes count
@@ -32,6 +32,7 @@ ROUNDED: Final = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 _ROUNDINGS: Final = 16  # epsilons of the summed magnitudes: the terms are results of rounding themselves
 _SIGNS: Final = 30  # times less than the sum of terms with random signs: chance does not give it
 _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
+_TOO_SMALL: Final = 1e-5  # of a parameter, below which its gradient moves it by less than the check's limit
 _FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
 
 
@@ -117,15 +118,16 @@ class ExpectedHits:
         return "cancelled" if is_shift(entry.operator) and self._has_cancelled_gradient(entry) else ""
 
     def standstill(self, entry: TensorEntry) -> Standstill:
-        """Return why a parameter may stand still: on "purpose", or by a missing update of one that has a
-        "gradient", by "rounding" of the optimizer's updates, or "either" if the updates of a parameter in
-        half precision are unknown.
+        """Return why a parameter may stand still: on "purpose", by a missing update of one that has a
+        "gradient", or whose gradient has nearly "vanished", by "rounding" of the optimizer's updates, or
+        "either" if the updates of a parameter in half precision are unknown.
 
         Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
         zeros.
         """
         if entry.dtype not in ROUNDED:
-            return "gradient" if self._has_gradient(entry) else "purpose"
+            gradient, size = self._gradient(entry), self._magnitude(entry) or 0.0
+            return "purpose" if not gradient else "vanished" if gradient <= _TOO_SMALL * size else "gradient"
         for operator in self._operators.values():
             updates = operator.type.endswith("_") and any(map(is_optimizer, operator.scope))
             if updates and entry.operator in operator.sources[: len(operator.inputs)]:
@@ -135,8 +137,8 @@ class ExpectedHits:
                     return "rounding"
         return "either"
 
-    def _has_gradient(self, entry: TensorEntry) -> bool:
-        """Return True if a gradient of a parameter is known to have been computed, and is not zero.
+    def _gradient(self, entry: TensorEntry) -> float:
+        """Return the largest mean magnitude of what is known to be a gradient of a parameter, or 0.
 
         For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
         a bias, it sums. Neither happens for a parameter that requires no gradient.
@@ -152,14 +154,15 @@ class ExpectedHits:
         beside = {name for user in forward if own.intersection(user.sources) for name in user.sources} - own
         beside -= {known.operator for known in self._given.values() if known.direction == "parameter"}
         sums = is_shift(entry.operator)
-        return any(
-            is_gradient(output)
+        sizes = [
+            self._magnitude(output)
+            for operator, output in recorded
+            if is_gradient(output)
             and _plain(module_of(operator.scope)) == _module(entry)
             and _size(output) == _size(entry) is not None
             and (canonical(operator.type) in _SUMS if sums else bool(beside.intersection(operator.sources)))
-            and bool(self._magnitude(output))
-            for operator, output in recorded
-        )
+        ]
+        return max((size for size in sizes if size is not None), default=0.0)
 
     def _has_cancelled_gradient(self, entry: TensorEntry) -> bool:
         return any(

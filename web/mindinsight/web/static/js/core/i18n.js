@@ -46,7 +46,7 @@ export function createTranslate(texts, lang) {
       const grouped = isCount(name, value) && form.includes("{n}");
       return grouped ? numbers.format(/** @type {number} */ (value)) : String(value);
     });
-    return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text;
+    return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text.replaceAll("….", "…");
   };
 }
 
