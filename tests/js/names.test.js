@@ -83,6 +83,8 @@ test("what all names begin with ends where a word ends, and is left out where it
   assert.equal(commonStart(["resnet50_bs256_lr1e-4", "resnet50_bs256_lr1e-3"]), "resnet50_bs256_");
   assert.equal(commonStart(["encoder/layers/0", "encoder/layers/12", "encoder/layers/1"]), "encoder/layers/");
   assert.equal(commonStart(["encoder/layers", "encoder/layers/0"]), "");
+  assert.equal(commonStart(["experiment/rank_0", "experiment/rank_12"]), "experiment/", "no bare number");
+  assert.equal(commonStart(["job8/rank_0", "job8/rank_1"]), "", "short without its word");
   assert.equal(commonStart(["train/loss", "train/accuracy"]), "", "short");
   assert.equal(commonStart(["a_long_name_of_one", "a_long_name_of_one"]), "", "one name");
   assert.equal(commonStart([]), "");

@@ -132,11 +132,12 @@ export function sharedPath(names) {
 }
 
 const WORTH = 10; // characters of a common beginning that are worth leaving out
+const LAST_PART = /[^/_\-.:\s]+[_\-.:\s]$/; // the word in front of a number: rank_
 const LAST_WORD = /(?:[^/_\-.:\s]|(?<=\d)\.|(?<=\de)-)*$/; // with the whole of a number: 0.1, 1e-4
 
 /**
- * Return the beginning that all names share, up to a word's end. Return "" for one name, or if it has fewer
- * than ten characters.
+ * Return the beginning that all names share, up to a word's end, and to one word less if only a number would
+ * remain of a name. Return "" for one name, or if it has fewer than ten characters.
  * @param {Iterable<string>} names
  */
 export function commonStart(names) {
@@ -149,6 +150,8 @@ export function commonStart(names) {
     end = at;
     if (end < WORTH) return "";
   }
-  const words = first.slice(0, end).replace(LAST_WORD, "");
+  let words = first.slice(0, end).replace(LAST_WORD, "");
+  const bare = [first, ...others].some((name) => /^\d+$/.test(name.slice(words.length)));
+  if (bare) words = words.replace(LAST_PART, "");
   return words.length < WORTH ? "" : words;
 }
