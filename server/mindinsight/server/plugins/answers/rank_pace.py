@@ -126,7 +126,13 @@ def _slower(key: str, ranks: Sequence[Run], slow: Sequence[SlowRank]) -> Iterato
     if key == "claim.health.was_slower":
         facts["last"] = max(rank.last or 0 for rank in slow)
     evidence = tuple(
-        {"run": ranks[rank.row].id, "rank": ranks[rank.row].rank, "step": rank.step, "tag": rank.tag}
+        {
+            "run": ranks[rank.row].id,
+            "rank": ranks[rank.row].rank,
+            "step": rank.step,
+            "tag": rank.tag,
+            "percent": float(f"{100 * rank.share:.2g}"),
+        }
         for rank in slow
     )
     yield Claim(key, "found", facts, evidence)

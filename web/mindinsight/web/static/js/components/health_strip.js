@@ -50,10 +50,17 @@ export function unknownRuns({ claims }) {
   return new Set(unknown.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
 }
 
-/** Return the ids of runs whose steps take longer than most. @param {Pick<Health, "claims">} health */
+/**
+ * Return the runs whose steps take longer than most, by id: by how many percent, and since which step.
+ * @param {Pick<Health, "claims">} health
+ * @returns {Map<string, {percent: number, step: number}>}
+ */
 export function slowRuns({ claims }) {
   const slower = claims.filter(({ key }) => /^claim\.health\.(was_)?slower$/.test(key));
-  return new Set(slower.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
+  const ranks = /** @type {{run: string, percent: number, step: number}[]} */ (
+    slower.flatMap(({ evidence }) => evidence)
+  );
+  return new Map(ranks.map(({ run, percent, step }) => [run, { percent, step }]));
 }
 
 /**

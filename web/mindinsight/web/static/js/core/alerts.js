@@ -102,7 +102,7 @@ export class Alerts {
     this.#look();
   }
 
-  /** Return the number of alerts newer than the last seen one, without those whose values a restart replaced. */
+  /** Return the number of alerts since the last seen one, but for those whose values a restart replaced. */
   unseen() {
     return this.#new;
   }

@@ -257,7 +257,8 @@ function table(app, health) {
   const slow = slowRuns(health);
   const groups = groupsByRun(health);
   const well = (/** @type {number} */ row) => {
-    if (slow.has(health.runs[row])) return t("health.slow");
+    const slower = slow.get(health.runs[row]);
+    if (slower) return h("span", { class: "badge warn" }, t("health.slow", slower));
     const own = groups.get(health.runs[row]);
     if (own) return own.map(({ tag, group }) => `${tag}: ${t(`health.${group}`)}`).join(", ");
     return t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");

@@ -83,7 +83,7 @@ export function startOf(run) {
   return run.clock.length ? undefined : run.first_event;
 }
 
-/** Return how many seconds a run took; undefined if its clock went back or its files are empty. @param {Run} run */
+/** Return how many seconds a run took; undefined if its clock went back or it is empty. @param {Run} run */
 export function durationOf(run) {
   return run.clock.length || !run.total ? undefined : run.last_event - run.first_event;
 }

@@ -36,6 +36,14 @@ const scalarTile = {
     );
     return (box) => {
       const minis = minisIn(app, box, telling);
+      box.querySelector(".minis-more")?.remove();
+      const more = tags.length - telling.length;
+      if (more > 0) {
+        const href = app.selection.linkOnly("scalar", run.id);
+        box.append(
+          h("p", { class: "small minis-more" }, h("a", { href }, app.t("scalar.tile.more", { n: more }))),
+        );
+      }
       answers.forEach(({ tag, series: [series] }) => {
         const mini = minis.get(tag);
         if (!mini || !series) return;
