@@ -31,7 +31,7 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
-        *("cancelled", "small", "frozen_module", "frozen_modules", "frozen_network"),
+        *("depth", "cancelled", "small", "frozen_module", "frozen_modules", "frozen_network"),
     )
 ]
 
@@ -736,6 +736,36 @@ def a_bias_that_jumps_beyond_its_weight(folder: Path) -> Question:
 def a_bias_that_doubles_without_a_weight_beside_it(folder: Path) -> Question:
     """In which units its change counts is unknown."""
     return checked(folder, parameters=lambda step: {"ln.bias": noise(0, scale=1e-4) * np.float32(2.2**step)})
+
+
+def of_layers(folder: Path, factor: float, count: int = 8, layer: str = "Linear/addmm") -> Question:
+    """Check the outputs of layers, each of which is larger than the one before by a factor."""
+
+    def outputs(step: int) -> dict[str, Array]:
+        names = [f"Default/layers-Seq/{at}-{layer}-op{at}" for at in range(count)]
+        return {name: noise(step + at, scale=factor**at) for at, name in enumerate(names)}
+
+    return checked(folder, outputs)
+
+
+@situation(makes=["claim.check.depth"], never=except_for("depth"), exit_code=1)
+def outputs_that_grow_threefold_from_layer_to_layer(folder: Path) -> Question:
+    return of_layers(folder, 3.0)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.depth"], exit_code=0)
+def outputs_that_grow_by_a_half_from_layer_to_layer(folder: Path) -> Question:
+    return of_layers(folder, 1.5)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.depth"], exit_code=0)
+def five_layers_with_outputs_ten_times_those_before(folder: Path) -> Question:
+    return of_layers(folder, 10.0, 5)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.depth"], exit_code=0)
+def outputs_of_exponentials_that_grow(folder: Path) -> Question:
+    return of_layers(folder, 3.0, layer="Exp/exp")
 
 
 def of_blocks(folder: Path, still: Sequence[str], count: int = 2) -> Question:

@@ -30,6 +30,7 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.conditions.expected_hits import Expectation, ExpectedHits, Standstill
+from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
@@ -114,6 +115,7 @@ class Tally:
     unread: int = 0  # tensors that could not be read
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
     weights: frozenset[str] = frozenset()  # names of all that were checked for a change
+    growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -162,9 +164,10 @@ def check_and_count(
     failed: dict[str, str] = {}
     weights: set[str] = set()
     evidence = _Evidence(dump, executor, cache)
-    still = _Standstill(evidence)
+    still, depth = _Standstill(evidence), DepthGrowth()
     for result, rules in _results(dump, watchpoints, executor, cache):
         unread += is_unread(result)
+        depth.add(result)
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             hit = evidence.hit(watchpoint, result, first)
@@ -180,7 +183,8 @@ def check_and_count(
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights))
+    growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights), growth)
 
 
 class _Evidence:
@@ -360,7 +364,7 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
-    confirmed = grouped_claims(findings, tally.weights)
+    confirmed = [*grouped_claims(findings, tally.weights), *tally.growth]
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:

@@ -148,7 +148,10 @@ def _checks(
         for hit in hits[:_CHECKS]
     ]
     heads = tuple(t(f"dump.column.{name}") for name in ("condition", "rank", "operator", "slot", "because"))
-    claims = [t.claim(claim) for claim in check_claims(judged, tally) if claim.verdict != "found"]
+    shown = (
+        claim for claim in check_claims(judged, tally) if claim.verdict != "found" or claim in tally.growth
+    )
+    claims = [t.claim(claim) for claim in shown]
     return Table(heads, rows, len(hits) - len(rows)), claims
 
 
