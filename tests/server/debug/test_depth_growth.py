@@ -30,4 +30,4 @@ def test_the_first_step_is_named_with_the_first_and_the_largest_layer(tmp_path: 
             step.output(f"Gradients/Default/{at}-Linear/mm-op{at + 9}", np.full(8, 9.0**at, np.float32))
     (claim,) = claims(tmp_path)
     assert (claim["step"], claim["n"], claim["factor"]) == (1, 8, 2200.0)
-    assert (claim["first"], claim["last"]) == ("Default/0-Linear/mm-op1", "Default/7-Linear/mm-op8")
+    assert (claim["first"], claim["last"]) == ("Default_0-Linear_mm-op1", "Default_7-Linear_mm-op8")
