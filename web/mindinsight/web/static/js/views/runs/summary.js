@@ -72,7 +72,8 @@ export function createSummary(app, onsearch) {
     replace(meaning, ...badges.map(({ key, values }) => h("span", { class: "badge" }, t(key, values))));
     bases.draw(list, app.url.get("q", ""));
     const label = t("runs.shown", { shown: selection.runs().length, n: all.length });
-    shown.textContent = shown.title = selection.leavesOut() ? t("runs.automatic", { n: NEWEST }) : label;
+    shown.textContent = selection.leavesOut() ? t("runs.automatic.short", { n: NEWEST }) : label;
+    shown.title = selection.leavesOut() ? t("runs.automatic", { n: NEWEST }) : label;
     replace(above, ...banners(app, list));
     waiting.remove();
   };
