@@ -522,6 +522,23 @@ def learning_rate_set_a_step_before_the_jump(folder: Path) -> Question:
     return _set_at(folder, 120)
 
 
+def _restarted(folder: Path, length: int) -> Question:
+    """A loss that jumps at step 121, and a cosine learning rate that restarts each ``length`` steps."""
+    loss = np.where(STEPS > 120, 30.0, falling())
+    rate = 0.05 + 0.5 * (1 + np.cos(np.pi * (STEPS % length) / length))
+    return _searched(folder, {"loss": loss, "lr": rate})
+
+
+@situation(makes=["claim.explain.set_at_once"], never=["claim.explain.set"], exit_code=1)
+def learning_rate_that_restarts_at_the_jump(folder: Path) -> Question:
+    return _restarted(folder, 120)
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.set_at_once"], exit_code=1)
+def learning_rate_that_restarts_later(folder: Path) -> Question:
+    return _restarted(folder, 150)
+
+
 @situation(makes=["claim.explain.jump"], never=["claim.explain.set"], exit_code=1)
 def learning_rate_set_behind_the_jump(folder: Path) -> Question:
     return _set_at(folder, 122)

@@ -102,6 +102,8 @@ _OTHER: Final = {
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
     *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
 }
+_SWITCHED: Final = 0.5  # of the range of the last values: a change at once
+_SMOOTH: Final = 0.1  # of that range: a change of a schedule from value to value is less
 _CHINESE: Final = {
     "损失": "loss",
     "困惑度": "perplexity",
@@ -212,8 +214,8 @@ def aim_of(tag: str) -> Aim | None:
 
 
 def setting_claims(run: Run, fault: int) -> Iterator[Claim]:
-    """Yield notes on constant scalars, such as a learning rate or a stage, that changed shortly before the
-    step of a fault."""
+    """Yield notes on scalars, such as a learning rate or a stage, that were constant, or changed by little
+    from value to value, and then changed at once shortly before the step of a fault."""
     for tag, series in sorted(run.scalars.items()):
         if aim_of(tag) is not None or not series.count:
             continue
@@ -221,11 +223,19 @@ def setting_claims(run: Run, fault: int) -> Iterator[Claim]:
         end = int(np.searchsorted(line.steps, fault, "right"))
         steps, values = line.steps[max(0, end - BEFORE) : end], line.values[max(0, end - BEFORE) : end]
         changes = np.flatnonzero(values[1:] != values[:-1]) + 1
-        if len(changes) == 1 and EARLY <= changes[0] >= len(values) - LASTS and np.isfinite(values).all():
+        if not len(changes) or not np.isfinite(values).all():
+            continue
+        key, steady = "claim.explain.set", True
+        if len(changes) > 1:  # a schedule, such as a cosine that restarts
+            with np.errstate(over="ignore", invalid="ignore"):
+                sizes = np.abs(np.diff(values.astype(np.float64))) / np.ptp(values)
+            changes = np.flatnonzero(sizes >= _SWITCHED) + 1
+            key, steady = f"{key}_at_once", np.delete(sizes, changes - 1).max(initial=0.0) < _SMOOTH
+        if len(changes) == 1 and EARLY <= changes[0] >= len(values) - LASTS and steady:
             row = int(changes[0])
             facts = {"tag": tag, "before": float(values[row - 1]), "now": float(values[row]), "n": row}
             evidence = ({"run": run.id, "tag": tag, "step": int(steps[row])},)
-            yield Claim("claim.explain.set", "note", {**facts, "step": int(steps[row])}, evidence)
+            yield Claim(key, "note", {**facts, "step": int(steps[row])}, evidence)
 
 
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
