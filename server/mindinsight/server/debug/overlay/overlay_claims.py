@@ -51,8 +51,13 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
 
 
 def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
-    """Yield the claim about the first fault of a step if its operator is not among the nodes of a graph."""
-    if fault is not None and (key := fault_key(fault)) not in nodes:
+    """Yield the claim about the first fault of a step, which says so if its operator is not among the nodes
+    of a graph."""
+    if fault is None:
+        return
+    if (key := fault_key(fault)) in nodes:
+        yield fault.claim
+    else:
         about = {"graph": key[0], "operator": fault.origin.operator, "recorded": key[1]}
         yield Claim("claim.graph.fault_outside", "found", {"fault": fault.claim}, (about,))
 
@@ -70,11 +75,12 @@ def growth_claims(dump: Dump, rank: int, step: int, located: bool) -> list[Claim
     """Return the claims about norms that changed up to the step at which a flight recorder wrote its dump.
 
     It is empty if no norm changed much, or if none were recorded. ``located`` is True if the first fault is
-    known.
+    known, and then the first output with NaN among those of modules says nothing more.
     """
     health = read_health(dump, rank, step)
     claims = norm_claims(health, step, rank, located) if health else []
     changed = [claim for claim in claims if claim.verdict == "found"]
+    changed = [claim for claim in changed if not located or claim.key != "claim.growth.output_non_finite"]
     return [*changed, claims[0]] if changed else []
 
 
