@@ -37,6 +37,12 @@ def test_a_replaced_module_is_named_with_its_places_and_operators() -> None:
     assert sentences({}, {"norm": "pow"}) == ["Rms replaced by Norm in 4 places: norm (12 → 4 operators)"]
 
 
+def test_a_module_replaced_in_one_place_is_named_with_its_path() -> None:
+    assert sentences({"norm": "pow", "blocks": [2]}, {"blocks": [2]})[0].startswith(
+        "Norm replaced by Rms in 1 place: 2.norm"
+    )
+
+
 def test_an_added_module_is_named_with_the_scopes_around_it() -> None:
     assert sentences({"gated": [2]}) == ["gate-Gate added in 2-Block (3 new operators)"]
     assert sentences({"gated": [0, 2]}) == ["gate-Gate added in 0-Block, 2-Block (6 new operators)"]

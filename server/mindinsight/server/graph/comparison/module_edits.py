@@ -193,13 +193,19 @@ def module_claims(comparison: Comparison, edits: list[ModuleEdit]) -> Iterator[C
         else:
             side = LEFT if kind != "unwrapped" else RIGHT
             tree = comparison.trees[side]
-            parts = dict.fromkeys(split_name(tree.paths[edit.scopes[side]])[0] for edit in members)
+            name = _module_path if len(members) == 1 else lambda path: split_name(path)[0]
+            parts = dict.fromkeys(name(tree.paths[edit.scopes[side]]) for edit in members)
             values |= {
                 "modules": few(list(parts), _NAMED),
                 "left": operators[LEFT],
                 "right": operators[RIGHT],
             }
         yield Claim(f"claim.graph.module_{kind}", "found", values, evidence)
+
+
+def _module_path(path: str) -> str:
+    """Return the path of a module without classes: blocks.4.norm of Default/blocks-List/4-Block/norm-Norm."""
+    return ".".join(split_name(part)[0] for part in path.split("/")[1:]) or path
 
 
 def _where(comparison: Comparison, edits: list[ModuleEdit]) -> list[str] | Claim:
