@@ -346,7 +346,7 @@ def of_linear(folder: Path, trained: bool, size: float = 1.0) -> Question:
 
 @situation(
     makes=["claim.check.frozen", "claim.part.frozen.gradient"],
-    never=["claim.part.frozen.purpose", "claim.part.frozen.either"],
+    never=["claim.part.frozen.purpose", "claim.part.frozen.either", "claim.part.frozen.vanished"],
     exit_code=1,
 )
 def a_weight_with_a_gradient_that_the_optimizer_lacks(folder: Path) -> Question:
