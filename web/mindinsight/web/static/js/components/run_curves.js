@@ -89,7 +89,9 @@ function figure(app, groups, series, step) {
       hovertemplate: "%{text}<br>%{x}: %{y}<extra></extra>",
     })),
   );
+  const named = series.filter((_, group) => !groups[group].quiet).map((own) => own.map(({ value }) => value));
   const calm = calmRangeOf(series.flat().map(({ value }) => value));
+  if (calm && named.length < groups.length) named.forEach((values) => hold(calm, values));
   return {
     data,
     layout: {
@@ -105,6 +107,21 @@ function figure(app, groups, series, step) {
     },
   };
 }
+
+/**
+ * Widen a range so that it holds curves that a chart names beside others, but for values far from their own.
+ * @param {[number, number]} range
+ * @param {ArrayLike<number>[]} curves
+ */
+function hold(range, curves) {
+  const finite = curves.flatMap((values) => Array.from(values)).filter(Number.isFinite);
+  const own = calmRangeOf(curves) ?? [finite.reduce(lower, Infinity), finite.reduce(higher, -Infinity)];
+  range[0] = Math.min(range[0], own[0]);
+  range[1] = Math.max(range[1], own[1]);
+}
+
+const lower = (/** @type {number} */ a, /** @type {number} */ b) => Math.min(a, b);
+const higher = (/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b);
 
 /** Return a vertical line at a step. @param {number} step @param {string} color */
 function onsetLine(step, color) {
