@@ -768,6 +768,20 @@ def outputs_of_exponentials_that_grow(folder: Path) -> Question:
     return of_layers(folder, 3.0, layer="Exp/exp")
 
 
+@situation(makes=["claim.check.none"], never=["claim.check.exploding"], exit_code=0)
+def a_weight_that_doubles_between_dumped_steps_far_apart(folder: Path) -> Question:
+    return checked(
+        folder, parameters=lambda step: {"fc.weight": noise(0) * (1 + step // 100)}, steps=[5, 300]
+    )
+
+
+@situation(makes=["claim.check.exploding"], never=["claim.check.none"], exit_code=1)
+def a_weight_that_doubles_within_a_step(folder: Path) -> Question:
+    return checked(
+        folder, parameters=lambda step: {"fc.weight": noise(0) * (1 + 3 * (step // 6))}, steps=[5, 6]
+    )
+
+
 def of_blocks(folder: Path, still: Sequence[str], count: int = 2) -> Question:
     """Check three steps of two layers in each of some blocks, of which some weights do not change."""
     graph = GraphBuilder("Net")
@@ -801,8 +815,20 @@ def a_layer_of_each_block_that_stands_still(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.check.no_update", "claim.check.none"], never=["claim.check.frozen_network"], exit_code=0
+)
+def a_network_that_is_updated_every_other_step(folder: Path) -> Question:
+    names = [f"blocks.{block}.fc.weight" for block in range(3)]
+    return checked(
+        folder,
+        parameters=lambda step: {name: noise(0) * np.float32(1 + 0.01 * (step // 2)) for name in names},
+        steps=range(6),
+    )
+
+
+@situation(
     makes=["claim.check.frozen_network"],
-    never=["claim.check.frozen_module", "claim.check.frozen", "claim.check.more"],
+    never=["claim.check.frozen_module", "claim.check.frozen", "claim.check.more", "claim.check.no_update"],
     exit_code=1,
 )
 def a_network_that_stands_still(folder: Path) -> Question:

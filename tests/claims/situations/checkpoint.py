@@ -207,6 +207,19 @@ def matrix_that_changes_three_times_as_much_once(folder: Path) -> Question:
     return _moved_once(folder, 0.03)
 
 
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.stands_out"])
+def matrix_beside_others_that_hardly_move_until_they_are_trained_too(folder: Path) -> Question:
+    random = np.random.default_rng(1)
+    weights = {f"{name}.weight": random.standard_normal((8, 8)) for name in "abcd"}
+    saved = []
+    for number in range(12):
+        for name, values in weights.items():
+            share = 0.08 if name == "a.weight" else 0.02 if number >= 6 else 1e-5
+            weights[name] = values * (1 + share * random.standard_normal(values.shape))
+        saved.append(dict(weights))
+    return series(folder, *saved)
+
+
 @situation(
     makes=["claim.checkpoint.largest_whole", "claim.checkpoint.largest_step"],
     never=["claim.checkpoint.frozen"],

@@ -327,6 +327,17 @@ def losses_of_an_agent(folder: Path) -> Question:
 
 
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def entropy_of_an_agent_that_becomes_sure(folder: Path) -> Question:
+    entropy = np.interp(STEPS, [0, 199], [-1.34, -0.53]) + noise(1, 0.01)
+    return _searched(folder, {"loss": falling(), "train/entropy_loss": entropy})
+
+
+@situation(makes=["claim.explain.only_rises"], never=["claim.explain.nothing"], exit_code=1)
+def likelihood_that_only_falls(folder: Path) -> Question:
+    return _searched(folder, {"train/nll": np.interp(STEPS, [0, 199], [-2, 2.4]) + noise(1, 0.05)})
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
 def negative_loss_and_a_cyclic_learning_rate(folder: Path) -> Question:
     cycle = 1 - (STEPS % 60) / 60
     scalars = {"elbo_loss": -100 * (1 - np.exp(-STEPS / 60)) + noise(1), "lr": 0.1 * cycle}
@@ -520,6 +531,15 @@ def _set_at(folder: Path, step: int) -> Question:
 @situation(makes=["claim.explain.jump", "claim.explain.set"], exit_code=1)
 def learning_rate_set_a_step_before_the_jump(folder: Path) -> Question:
     return _set_at(folder, 120)
+
+
+@situation(
+    makes=["claim.explain.jump"], never=["claim.explain.set", "claim.explain.set_at_once"], exit_code=1
+)
+def an_epoch_that_begins_at_the_jump(folder: Path) -> Question:
+    """It counts up each forty steps, as at the fault."""
+    loss = np.where(STEPS > 120, 30.0, falling())
+    return _searched(folder, {"loss": loss, "epoch": STEPS // 40})
 
 
 def _restarted(folder: Path, length: int) -> Question:

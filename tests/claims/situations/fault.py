@@ -834,6 +834,16 @@ def half_of_the_weights_are_shards_of_a_split_model(folder: Path) -> Question:
     return with_weights(folder, [1, 3, 5, 7, 9])
 
 
+@situation(makes=["claim.ranks.weights"], never=[*RANKS, "claim.ranks.weights_unknown"], exit_code=1)
+def all_weights_that_differ_between_data_parallel_ranks(folder: Path) -> Question:
+    return with_weights(folder, range(10))
+
+
+@situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
+def all_weights_that_differ_between_ranks_of_unknown_kind(folder: Path) -> Question:
+    return with_weights(folder, range(10), "blocks.")
+
+
 @situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
 def an_expert_that_each_rank_has_of_its_own(folder: Path) -> Question:
     return with_weights(folder, [3], "module.experts.")

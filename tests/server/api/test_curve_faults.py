@@ -59,6 +59,7 @@ from mindinsight.writer import SummaryRecord
         ("feature_map", None),
         ("rmse", "error"),
         ("FID", "error"),
+        ("train/nll", "loss"),
         ("训练/损失", "loss"),
         ("验证准确率", "accuracy"),
         ("词错误率", "error"),

@@ -85,15 +85,28 @@ _PLAYED: Final = {
         "gloss",
         "dloss",
     ),
-    *("policy", "actor", "critic", "value", "q", "reg", "regularization", "regularizer", "kl", "kld", "aux"),
+    *(
+        "policy",
+        "entropy",
+        "actor",
+        "critic",
+        "value",
+        "q",
+        "reg",
+        "regularization",
+        "regularizer",
+        "kl",
+        "kld",
+        "aux",
+    ),
     *("balance", "balancing", "z", "commit", "commitment", "attack", "forget", "unlearn", "unlearning"),
 }
-_REWARDED: Final = {"reward", "rewards", "return", "returns"}  # of a run whose losses need not fall
+_REWARDED: Final = {"reward", "rewards", "rew", "return", "returns"}  # of a run whose losses need not fall
 _ACCURACY: Final = {
     *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
     *("bleu", "rouge", "chrf", "meteor", "cider", "ndcg", "mrr", "psnr", "ssim", "kappa", "mcc", "spearman"),
 }
-_ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "nll", "ppl", "fid"}
+_ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "fid"}
 _MEAN_PRECISION: Final = re.compile(r"mAP|(?<![A-Za-z])map[_@]?\d")  # not feature_map
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
 # What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
@@ -119,7 +132,7 @@ _CHINESE: Final = {
     "系数": "coef",
     "权重": "weight",
 }
-_LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity")  # not lossy
+_LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity|(?<![a-z])(?:nll|ppl)(?![a-z])")  # not lossy
 _NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
 _WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
 _LAYER: Final = re.compile(r"(?:batch|layer|group|instance|rms)_?norm")  # whose statistics are no norms
@@ -233,7 +246,12 @@ def setting_claims(run: Run, fault: int) -> Iterator[Claim]:
             key, steady = f"{key}_at_once", np.delete(sizes, changes - 1).max(initial=0.0) < _SMOOTH
         if len(changes) == 1 and EARLY <= changes[0] >= len(values) - LASTS and steady:
             row = int(changes[0])
-            facts = {"tag": tag, "before": float(values[row - 1]), "now": float(values[row]), "n": row}
+            earlier = line.values[: end - len(values) + row]
+            others = np.flatnonzero(earlier[1:] != earlier[:-1])
+            if "at_once" not in key and len(others) > 1 and len(set(np.diff(others).tolist())) == 1:
+                continue  # it changes at equal distances, as an epoch does
+            count = row if "at_once" in key else len(earlier) - int(others[-1] + 1 if len(others) else 0)
+            facts = {"tag": tag, "before": float(values[row - 1]), "now": float(values[row]), "n": count}
             evidence = ({"run": run.id, "tag": tag, "step": int(steps[row])},)
             yield Claim(key, "note", {**facts, "step": int(steps[row])}, evidence)
 

@@ -215,21 +215,25 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
     return list(merged.values())
 
 
-def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = ()) -> list[Claim]:
+def grouped_claims(
+    findings: Iterable[CheckFinding], weights: Collection[str] = (), steps: int = 0
+) -> list[Claim]:
     """Return the claims about findings, at most two for each combination of kind, ranks and steps.
 
     The first claim is about the first tensor, the second names the others. Before them, the modules whose
-    ``weights`` all stand still have one claim. ``weights`` are the names of all weights.
+    ``weights`` all stand still have one claim. ``weights`` are the names of all weights, and ``steps`` the
+    number of steps that have one before them: weights that all stand still at some of these only wait for an
+    update.
     """
     groups: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
         key = (finding.kind, finding.ranks, tuple(finding.steps), finding.hits[0].standstill)
         groups.setdefault(key, []).append(finding)
     claims = []
-    for group in groups.values():
+    for group in sorted(groups.values(), key=_may_be_meant):
         remaining = group
         if modules := dict(_whole_modules(group, weights)) if group[0].kind == "frozen" else {}:
-            claims.append(_modules_claim(modules))
+            claims.append(_modules_claim(modules, waits=len(group[0].steps) < steps))
             covered = [finding for members in modules.values() for finding in members]
             remaining = [finding for finding in remaining if finding not in covered]
         claims += [finding.claim for finding in remaining[:1]]
@@ -254,12 +258,20 @@ def _whole_modules(
             yield module, [finding for name, finding in named.items() if name in members]
 
 
-def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]]) -> Claim:
-    """Return the claim that no parameter of some modules changed, with the evidence of all parameters."""
+def _may_be_meant(group: Sequence[CheckFinding]) -> bool:
+    """Return True for weights that stand still and may be frozen on purpose: other findings come first."""
+    return group[0].kind == "frozen" and group[0].hits[0].standstill == "purpose"
+
+
+def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]], waits: bool) -> Claim:
+    """Return the claim that no parameter of some modules changed, with the evidence of all parameters. It is
+    a note if the whole network ``waits`` for an update, which comes at other steps."""
     (module, *others), members = modules, [member for own in modules.values() for member in own]
     claim = members[0].claim
     values = {name: claim.values[name] for name in ("steps", "limit", "why")} | {"n": len(members)}
     evidence = tuple(entry for member in members for entry in member.claim.evidence)
+    if not module and waits:
+        return Claim("claim.check.no_update", "note", values, evidence)
     if not module:
         return Claim("claim.check.frozen_network", "found", values, evidence)
     if others:

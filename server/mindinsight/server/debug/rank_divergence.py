@@ -174,7 +174,8 @@ def _in_step(
 
 
 def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]) -> Iterator[Divergence]:
-    """Yield a divergence if few of the weights that all ranks recorded differ, and the others are equal.
+    """Yield a divergence if few of the weights that all ranks recorded differ and the others are equal, or if
+    all differ of a data-parallel training.
 
     Constants, such as biases before their first update, do not count as equal.
     """
@@ -190,7 +191,10 @@ def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]
         and not _is_constant(sides[0][name])
     }
     names = tuple(name for name, prints in known.items() if prints.count(prints[0]) < len(prints))
-    if not names or len(names) * _EQUAL > len(known) - len(names) or any(_SPLIT in name for name in names):
+    wrapped = all(name.startswith(_WRAPPED) for name in sides[0])
+    few_differ = len(names) * _EQUAL <= len(known) - len(names)
+    all_differ = wrapped and len(names) == len(known) >= _EQUAL  # shards have normalizations that are equal
+    if not names or not (few_differ or all_differ) or any(_SPLIT in name for name in names):
         return
     results = dict(zip(measured, (side[names[0]] for side in sides), strict=True))
     usual, count = Counter(known[names[0]]).most_common(1)[0]
@@ -200,7 +204,6 @@ def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]
         rank: own.measurement.statistics if own.measurement else None for rank, own in results.items()
     }
     entry = results[ranks[0] if ranks else next(iter(results))].entry
-    wrapped = all(name.startswith(_WRAPPED) for name in sides[0])
     yield Divergence(step, ranks, entry, None, statistics, "", (), {}, names, len(known), wrapped)
 
 

@@ -116,6 +116,7 @@ class Tally:
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
     weights: frozenset[str] = frozenset()  # names of all that were checked for a change
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
+    steps: int = 0  # that have a dumped step before them
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -138,6 +139,9 @@ class Tally:
                 "unknown" if any(self.requested[name] for name in missing) else "note",
                 {"conditions": [condition_in_words(name) for name in missing]},
             )
+
+
+_NEAR: Final = 10  # steps over which a weight that doubles is a jump: over hundreds, a training may do that
 
 
 def check(
@@ -184,7 +188,8 @@ def check_and_count(
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
     growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
-    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights), growth)
+    steps = max((len(dump.steps(rank)) - 1 for rank in dump.ranks), default=0)
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights), growth, steps)
 
 
 class _Evidence:
@@ -212,6 +217,8 @@ class _Evidence:
                 least = watchpoint.limits.get("abs_mean_lt", 0.0)
                 expected = self.expected(entry.rank, entry.step).of_gradient(entry, least)
         if verdict.hit and common and watchpoint.condition == "weight_change_too_large":
+            if self._gap(entry) > _NEAR:
+                return Hit(watchpoint, result, replace(verdict, hit=False))
             ratio, limit = _ratio(verdict), watchpoint.limits["abs_mean_update_ratio_gt"]
             expected = self.expected(entry.rank, entry.step).of_change(entry, ratio or 0.0, limit)
         if expected:
@@ -227,6 +234,12 @@ class _Evidence:
 
     def _new_flow(self, rank: int, step: int) -> ValueFlow:
         return ValueFlow(self._operators(rank, step))
+
+    def _gap(self, entry: TensorEntry) -> int:
+        """Return the distance to the dumped step before, 0 for the first."""
+        return entry.step - max(
+            (step for step in self._dump.steps(entry.rank) if step < entry.step), default=entry.step
+        )
 
     def _new_expected(self, rank: int, step: int) -> ExpectedHits:
         earlier = [number for number in self._dump.steps(rank) if number < step]
@@ -364,12 +377,12 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
-    confirmed = [*grouped_claims(findings, tally.weights), *tally.growth]
+    confirmed = [*grouped_claims(findings, tally.weights, tally.steps), *tally.growth]
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
-    if not confirmed:
+    if all(claim.verdict == "note" for claim in confirmed):
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
-        confirmed = [clear if judged else unknown]
+        confirmed = [clear if judged else unknown, *confirmed]
     if tally.unread:
         confirmed.append(Claim("claim.check.unread", "unknown", {"n": tally.unread}))
     for name, why in sorted(tally.failed.items()):

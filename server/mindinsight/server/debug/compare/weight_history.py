@@ -61,6 +61,9 @@ def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     rest[np.ix_(rows, columns)] = part - np.nanmedian(part, axis=0)
     spread = 1.4826 * float(np.nanmedian(np.abs(rest)))
     rest[:, :_FIRST] = np.nan
+    usual = np.full(len(table), np.nan)
+    usual[rows] = np.nanmedian(table[rows], axis=1)
+    rest[table < _STANDS_OUT * usual[:, None]] = np.nan  # others may have stood still
     if not np.isfinite(rest).any():
         return
     row, at = divmod(int(np.nanargmax(rest)), len(checkpoints))

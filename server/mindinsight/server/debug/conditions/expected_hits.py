@@ -25,6 +25,10 @@ Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
 Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
+# Backward operators whose outputs are the gradients of the input, the weight and the bias.
+_OF_PARAMETERS: Final = frozenset(
+    ["nativelayernormbackward", "nativebatchnormbackward", "convolutionbackward"]
+)
 _SCALES: Final = ("weight", "gamma")  # parameters beside a bias, in whose units its changes count
 _EPSILONS: Final = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 # Half the distance to the next number, as a share of a number: what is added below it is lost.
@@ -146,7 +150,8 @@ class ExpectedHits:
         recorded = [
             (operator, output)
             for operator in self._operators.values()
-            if (output := self._outputs.get(operator.name)) is not None
+            for slot in operator.outputs
+            if (output := self._given.get((operator.recorded, "output", slot))) is not None
         ]
         forward = [operator for operator, output in recorded if not is_gradient(output)]
         own = {known.name for known in forward if is_view(known.type) and known.sources == (entry.operator,)}
@@ -160,7 +165,13 @@ class ExpectedHits:
             if is_gradient(output)
             and _plain(module_of(operator.scope)) == _module(entry)
             and _size(output) == _size(entry) is not None
-            and (canonical(operator.type) in _SUMS if sums else bool(beside.intersection(operator.sources)))
+            and (
+                output.slot == str(1 + sums)
+                if canonical(operator.type) in _OF_PARAMETERS
+                else canonical(operator.type) in _SUMS
+                if sums
+                else bool(beside.intersection(operator.sources))
+            )
         ]
         return max((size for size in sizes if size is not None), default=0.0)
 
