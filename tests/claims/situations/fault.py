@@ -839,7 +839,7 @@ def all_weights_that_differ_between_data_parallel_ranks(folder: Path) -> Questio
     return with_weights(folder, range(10))
 
 
-@situation(never=[*RANKS, *RANK_WEIGHTS], exit_code=0)
+@situation(makes=["claim.ranks.weights_unknown"], never=[*RANKS, "claim.ranks.weights"], exit_code=2)
 def all_weights_that_differ_between_ranks_of_unknown_kind(folder: Path) -> Question:
     return with_weights(folder, range(10), "blocks.")
 

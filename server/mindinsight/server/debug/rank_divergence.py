@@ -9,6 +9,7 @@ differ among many that are equal say that the ranks parted before.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -38,7 +39,7 @@ _OF_TWO: Final = (
 _SHOWN: Final = 8  # ranks that a sentence lists
 _EQUAL: Final = 4  # times as many weights that are equal as that differ: fewer are shards of a split model
 _WRAPPED: Final = ("module.", "module_")  # begins the names of all weights of a data-parallel wrapper
-_SPLIT: Final = "expert"  # in names of weights that ranks have of their own
+_SPLIT: Final = re.compile(r"expert|flat_param")  # in names of weights that ranks have of their own
 _TELLING: Final = ("norm", "mean", "minimum", "maximum")  # statistics that may tell results apart
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
@@ -175,7 +176,7 @@ def _in_step(
 
 def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]) -> Iterator[Divergence]:
     """Yield a divergence if few of the weights that all ranks recorded differ and the others are equal, or if
-    all differ of a data-parallel training.
+    all differ.
 
     Constants, such as biases before their first update, do not count as equal.
     """
@@ -193,8 +194,8 @@ def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]
     names = tuple(name for name, prints in known.items() if prints.count(prints[0]) < len(prints))
     wrapped = all(name.startswith(_WRAPPED) for name in sides[0])
     few_differ = len(names) * _EQUAL <= len(known) - len(names)
-    all_differ = wrapped and len(names) == len(known) >= _EQUAL  # shards have normalizations that are equal
-    if not names or not (few_differ or all_differ) or any(_SPLIT in name for name in names):
+    all_differ = len(names) == len(known) >= _EQUAL  # shards have normalizations that are equal
+    if not names or not (few_differ or all_differ) or any(map(_SPLIT.search, names)):
         return
     results = dict(zip(measured, (side[names[0]] for side in sides), strict=True))
     usual, count = Counter(known[names[0]]).most_common(1)[0]
