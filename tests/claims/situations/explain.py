@@ -500,9 +500,23 @@ def loss_whose_first_half_is_nan(folder: Path) -> Question:
     return _searched(folder, {"loss": np.where(STEPS < 100, np.nan, falling())})
 
 
-def _with_gradients(folder: Path, loss: Any) -> Question:
+def _with_gradients(folder: Path, loss: Any, **others: Any) -> Question:
     norms = np.where((STEPS > 20) & (STEPS < 44), np.inf, 1 + noise(1, 0.1))
-    return _searched(folder, {"loss": loss, "grad_norm": norms})
+    return _searched(folder, {"loss": loss, "grad_norm": norms, **others})
+
+
+@situation(
+    makes=["claim.explain.non_finite_scaled", "claim.explain.nothing"],
+    never=["claim.explain.non_finite_skipped", *FAULTY],
+    exit_code=0,
+)
+def gradients_that_overflow_while_the_scale_falls(folder: Path) -> Question:
+    return _with_gradients(folder, falling(), loss_scale=2.0 ** (40 - np.clip(STEPS - 20, 0, 23)))
+
+
+@situation(makes=["claim.explain.non_finite_skipped"], never=["claim.explain.non_finite_scaled"], exit_code=2)
+def gradients_that_overflow_while_the_scale_stays(folder: Path) -> Question:
+    return _with_gradients(folder, falling(), loss_scale=np.ones(len(STEPS)))
 
 
 @situation(

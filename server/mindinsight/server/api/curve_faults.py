@@ -115,6 +115,7 @@ _OTHER: Final = {
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
     *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
 }
+_SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 _SWITCHED: Final = 0.5  # of the range of the last values: a change at once
 _SMOOTH: Final = 0.1  # of that range: a change of a schedule from value to value is less
 _CHINESE: Final = {
@@ -316,7 +317,13 @@ def _non_finite(run: Run) -> Iterator[Claim]:
     for (lasts, step, last, count, size), tags in alike.items():
         values = {"step": step, "last": last, "lost": count, "count": size}
         if not lasts and _are_gradients(tags) and not _loses_a_loss(run):
-            yield _of_tags(_SKIPPED, "unknown", run, tags, values)
+            scale = _scaled_down(run, tags[0])
+            if scale:
+                yield _of_tags(
+                    "claim.explain.non_finite_scaled", "note", run, tags, {**values, "scale": scale}
+                )
+            else:
+                yield _of_tags(_SKIPPED, "unknown", run, tags, values)
         else:
             yield _of_tags(_LASTING if lasts else _PASSING[count > 1], "found", run, tags, values)
 
@@ -325,6 +332,21 @@ def _are_gradients(tags: Sequence[str]) -> bool:
     return all(
         aim_of(tag) == "norm" and _words(tag) & {"grad", "grads", "gradient", "gradients"} for tag in tags
     )
+
+
+def _scaled_down(run: Run, tag: str) -> str:
+    """Return the scale of a loss scaler that falls at nearly all steps at which a scalar is non-finite, or
+    ""."""
+    line = run.scalars[tag].line()
+    lost = line.steps[~np.isfinite(line.values)]
+    for name in (name for name in sorted(run.scalars) if _words(name) & {"scale", "scaler"}):
+        scale = run.scalars[name].line()
+        falls = scale.steps[1:][scale.values[1:] < scale.values[:-1]]
+        # A fall may be recorded one step later.
+        near = np.searchsorted(falls, lost + 1, "right") > np.searchsorted(falls, lost - 1)
+        if len(lost) and near.mean() >= _SCALED_DOWN:
+            return name
+    return ""
 
 
 def _loses_a_loss(run: Run) -> bool:
