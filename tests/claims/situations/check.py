@@ -371,6 +371,34 @@ def a_weight_without_gradient_in_a_layer_that_passes_one_on(folder: Path) -> Que
     return of_linear(folder, trained=False)
 
 
+def of_adapter(folder: Path, begins: int) -> Question:
+    """A product with a parameter that is zero up to some step."""
+    graph, shape = GraphBuilder("Net"), (8, 8)
+    with graph.scope("/Default/fc-Lora"):
+        graph.node(
+            "mm",
+            [graph.parameter("x", shape), graph.node("t", [graph.parameter("fc.B", shape)], shape)],
+            shape,
+        )
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(3):
+        step, size = dump.iteration(number), float(number >= begins)
+        step.output("Default/fc-Lora/t-op0", size * noise(2 + number).reshape(shape))
+        step.output("Default/fc-Lora/mm-op0", size * noise(4 + number).reshape(shape))
+        step.parameter("fc.B", noise(6 + number).reshape(shape))  # after the update of the step
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def an_adapter_that_begins_with_zeros(folder: Path) -> Question:
+    return of_adapter(folder, 1)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def an_adapter_that_is_zero_at_the_second_dumped_step_too(folder: Path) -> Question:
+    return of_adapter(folder, 2)
+
+
 @situation(makes=["claim.check.slow"], never=except_for("slow"), exit_code=1)
 def a_weight_that_hardly_changes(folder: Path) -> Question:
     return checked(
@@ -812,6 +840,15 @@ def two_blocks_of_three_that_stand_still(folder: Path) -> Question:
 )
 def a_layer_of_each_block_that_stands_still(folder: Path) -> Question:
     return of_blocks(folder, ["blocks.0.fc1.weight", "blocks.1.fc2.weight"])
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.check.more"], never=["claim.check.frozen_network"], exit_code=1
+)
+def a_network_that_stands_still_but_for_its_adapters(folder: Path) -> Question:
+    """Their names say neither weight nor bias."""
+    still = {"fc1.weight": noise(0), "fc2.weight": noise(1)}
+    return checked(folder, parameters=lambda step: {**still, "fc1.B": noise(2) * np.float32(1 + 0.01 * step)})
 
 
 @situation(

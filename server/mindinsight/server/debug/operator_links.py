@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -251,10 +251,11 @@ def module_of(scope: Iterable[str]) -> str:
 class ValueFlow:
     """Views, norms, and zeros that follow from constants, among the operators of one step.
 
-    Without a graph, only norms are known.
+    Without a graph, only norms are known. ``initial`` are the recorded names of operators whose zeros are
+    those with which a parameter begins.
     """
 
-    def __init__(self, operators: Iterable[Operator]) -> None:
+    def __init__(self, operators: Iterable[Operator], initial: Collection[str] = ()) -> None:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
         self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
         self._norms: set[tuple[str, str]] = set()  # operators that return norms, and views of these
@@ -263,7 +264,7 @@ class ValueFlow:
             self._sources |= dict.fromkeys(keys, operator.sources)
             zeros = [(operator.graph, source) in self._zeros for source in operator.sources]
             enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
-            if enough or makes_zeros(operator.type):
+            if enough or makes_zeros(operator.type) or operator.recorded in initial:
                 self._zeros |= keys
             views = is_view(operator.type) and len(zeros) == 1
             if is_norm(operator.type) or (views and (operator.graph, operator.sources[0]) in self._norms):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -35,7 +36,13 @@ from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_a
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import forward_views, is_update, parameter_names, targets
+from mindinsight.server.debug.tensor_targets import (
+    forward_views,
+    is_state,
+    is_update,
+    parameter_names,
+    targets,
+)
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
@@ -114,7 +121,7 @@ class Tally:
     ranks: int
     unread: int = 0  # tensors that could not be read
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
-    weights: frozenset[str] = frozenset()  # names of all that were checked for a change
+    weights: frozenset[str] = frozenset()  # names of all parameters but states of optimizers
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
     steps: int = 0  # that have a dumped step before them
 
@@ -139,6 +146,16 @@ class Tally:
                 "unknown" if any(self.requested[name] for name in missing) else "note",
                 {"conditions": [condition_in_words(name) for name in missing]},
             )
+
+
+_BUFFER: Final = re.compile(r"(running|moving)_(mean|var)|num_batches|global_step|position_ids|\.mask$")
+
+
+def _trained(dump: Dump, rank: int) -> Iterator[str]:
+    """Yield the names of the parameters of a rank's first step, without buffers and optimizer states."""
+    for step in dump.steps(rank)[:1]:
+        names = parameter_names(list_tensors(dump, rank, step).items)
+        yield from (name for name in names if not is_state(name, names) and not _BUFFER.search(name))
 
 
 _NEAR: Final = 10  # steps over which a weight that doubles is a jump: over hundreds, a training may do that
@@ -166,7 +183,6 @@ def check_and_count(
     unread = 0
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
-    weights: set[str] = set()
     evidence = _Evidence(dump, executor, cache)
     still, depth = _Standstill(evidence), DepthGrowth()
     for result, rules in _results(dump, watchpoints, executor, cache):
@@ -175,8 +191,6 @@ def check_and_count(
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             hit = evidence.hit(watchpoint, result, first)
-            if watchpoint.condition == "weight_not_changed":
-                weights.add(result.entry.operator)
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
             if hit.verdict.error == FAILED:
@@ -188,8 +202,9 @@ def check_and_count(
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
     growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
+    weights = frozenset(name for rank in dump.ranks for name in _trained(dump, rank))
     steps = max((len(dump.steps(rank)) - 1 for rank in dump.ranks), default=0)
-    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights), growth, steps)
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps)
 
 
 class _Evidence:
@@ -233,7 +248,25 @@ class _Evidence:
         return OriginSearch(entries, operators, self._measure)
 
     def _new_flow(self, rank: int, step: int) -> ValueFlow:
-        return ValueFlow(self._operators(rank, step))
+        first = step == min(self._dump.steps(rank))
+        return ValueFlow(self._operators(rank, step), self._initial_zeros(rank, step) if first else ())
+
+    def _initial_zeros(self, rank: int, step: int) -> frozenset[str]:
+        """Return the recorded names of the views of parameters that are zero, as LoRA begins with."""
+        operators = self._operators(rank, step)
+        parameters = {operator.name for operator in operators if operator.type == "Parameter"}
+        views = {
+            operator.recorded
+            for operator in operators
+            if is_view(operator.type) and len(operator.sources) == 1 and operator.sources[0] in parameters
+        }
+        entries = list_tensors(self._dump, rank, step).items
+        outputs = [entry for entry in entries if entry.direction == "output" and entry.recorded in views]
+        return frozenset(
+            result.entry.recorded
+            for result in self._measure(outputs)
+            if result.measurement and result.measurement.statistics.absolute_mean == 0
+        )
 
     def _gap(self, entry: TensorEntry) -> int:
         """Return the distance to the dumped step before, 0 for the first."""
