@@ -344,6 +344,42 @@ def of_linear(folder: Path, trained: bool, size: float = 1.0) -> Question:
     return Question(command=["dump", "check", str(folder / "dump"), "--json"])
 
 
+def of_backbone(folder: Path, stem_gradient: bool) -> Question:
+    """A weight that stands still, and one behind it that is trained."""
+    graph, shape = GraphBuilder("Net"), (8, 8)
+    with graph.scope("/Default"):
+        value = graph.node("Relu", shape=shape)
+    values = {}
+    for layer in ("stem", "head"):
+        with graph.scope(f"/Default/{layer}-Linear"):
+            values[layer] = value
+            value = graph.node("mm", [value, graph.parameter(f"{layer}.weight", shape)], shape=shape)
+    trained = ["head", "stem"] if stem_gradient else ["head"]
+    for layer in trained:
+        with graph.scope(f"/Gradients/Default/{layer}-Linear"):
+            graph.node("mm", [value, values[layer]], shape=shape)
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(2):
+        step = dump.iteration(number)
+        names = ["Default/Relu-op0", "Default/stem-Linear/mm-op0", "Default/head-Linear/mm-op1"]
+        names += [f"Gradients/Default/{layer}-Linear/mm-op{at + 2}" for at, layer in enumerate(trained)]
+        for at, name in enumerate(names):
+            step.output(name, noise(10 * at + 2 + number).reshape(shape))
+        step.parameter("stem.weight", noise(0).reshape(shape))
+        step.parameter("head.weight", (noise(1) * np.float32(1 + 0.01 * number)).reshape(shape))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.untrained", "claim.check.none"], never=["claim.check.frozen"], exit_code=0)
+def a_backbone_without_gradients(folder: Path) -> Question:
+    return of_backbone(folder, stem_gradient=False)
+
+
+@situation(makes=["claim.check.frozen"], never=["claim.check.untrained", "claim.check.none"], exit_code=1)
+def a_backbone_with_gradients_that_stands_still(folder: Path) -> Question:
+    return of_backbone(folder, stem_gradient=True)
+
+
 @situation(
     makes=["claim.check.frozen", "claim.part.frozen.gradient"],
     never=["claim.part.frozen.purpose", "claim.part.frozen.either", "claim.part.frozen.vanished"],

@@ -231,6 +231,9 @@ def grouped_claims(
         groups.setdefault(key, []).append(finding)
     claims = []
     for group in sorted(groups.values(), key=_may_be_meant):
+        if group[0].kind == "frozen" and group[0].hits[0].standstill == "frozen":
+            claims.append(_untrained_claim(group))
+            continue
         remaining = group
         if modules := dict(_whole_modules(group, weights)) if group[0].kind == "frozen" else {}:
             claims.append(_modules_claim(modules, waits=len(group[0].steps) < steps))
@@ -256,6 +259,14 @@ def _whole_modules(
         if len(members) > 1 and members <= named.keys() - covered:
             covered |= members
             yield module, [finding for name, finding in named.items() if name in members]
+
+
+def _untrained_claim(group: Sequence[CheckFinding]) -> Claim:
+    """Return the note that weights stand still of which no gradient was computed."""
+    names = few([finding.name for finding in group], _SHOWN)
+    evidence = tuple(entry for finding in group for entry in finding.claim.evidence)
+    values = {"n": len(group), "names": names, "steps": group[0].claim.values["steps"]}
+    return Claim("claim.check.untrained", "note", values, evidence)
 
 
 def _may_be_meant(group: Sequence[CheckFinding]) -> bool:

@@ -11,6 +11,7 @@ import math
 import re
 import statistics as numbers
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from mindinsight.server.debug.operator_links import canonical, is_view, module_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
-Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished"]
+Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished", "frozen"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 # Backward operators whose outputs are the gradients of the input, the weight and the bias.
@@ -124,14 +125,19 @@ class ExpectedHits:
     def standstill(self, entry: TensorEntry) -> Standstill:
         """Return why a parameter may stand still: on "purpose", by a missing update of one that has a
         "gradient", or whose gradient has nearly "vanished", by "rounding" of the optimizer's updates, or
-        "either" if the updates of a parameter in half precision are unknown.
+        "either" if the updates of a parameter in half precision are unknown. It is "frozen" if no gradient of
+        it was computed, while those of others were.
 
         Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
         zeros.
         """
         if entry.dtype not in ROUNDED:
             gradient, size = self._gradient(entry), self._magnitude(entry) or 0.0
-            return "purpose" if not gradient else "vanished" if gradient <= _TOO_SMALL * size else "gradient"
+            if gradient:
+                return "vanished" if gradient <= _TOO_SMALL * size else "gradient"
+            return (
+                "frozen" if self._others_have_gradients and not self._may_have_gradient(entry) else "purpose"
+            )
         for operator in self._operators.values():
             updates = operator.type.endswith("_") and any(map(is_optimizer, operator.scope))
             if updates and entry.operator in operator.sources[: len(operator.inputs)]:
@@ -140,6 +146,22 @@ class ExpectedHits:
                 if all(statistics is not None and statistics.absolute_mean for statistics in known):
                     return "rounding"
         return "either"
+
+    @cached_property
+    def _others_have_gradients(self) -> bool:
+        parameters = [entry for entry in self._given.values() if entry.direction == "parameter"]
+        return any(self._gradient(entry) for entry in parameters)
+
+    def _may_have_gradient(self, entry: TensorEntry) -> bool:
+        """Return True if a backward operator of a parameter's module returns a tensor of its size."""
+        return any(
+            is_gradient(output)
+            and _size(output) == _size(entry)
+            and _plain(module_of(operator.scope)) == _module(entry)
+            for operator in self._operators.values()
+            for slot in operator.outputs
+            if (output := self._given.get((operator.recorded, "output", slot))) is not None
+        )
 
     def _gradient(self, entry: TensorEntry) -> float:
         """Return the largest mean magnitude of what is known to be a gradient of a parameter, or 0.
