@@ -29,7 +29,7 @@ def test_a_page_makes_the_claims_of_its_situation(
     if question.press:
         page.locator(question.press).click()
     for key in sorted(key for key in truth.makes if not key.startswith("claim.part.")):  # words of others
-        claim = page.locator(f'[data-claim="{key}"]').first
+        claim = page.locator(f'[data-claim="{key}"], [data-within="{key}"]').first
         claim.evaluate(_UNFOLD)
         expect(claim).to_be_visible()
         assert claim.inner_text() != key

@@ -46,7 +46,8 @@ export function claimText(app, claim) {
 }
 
 /**
- * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict. A button adds
+ * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict, and the key of a
+ * claim within it. A button adds
  * the `rest` of a list that ends in "…".
  * @param {Words} app
  * @param {Claim} claim
@@ -54,7 +55,9 @@ export function claimText(app, claim) {
  */
 export function claimElement(app, claim, attrs = {}) {
   const classes = ["claim", `claim-${claim.verdict}`, attrs.class].filter(Boolean).join(" ");
-  const element = h("p", { ...attrs, class: classes, "data-claim": claim.key }, claimText(app, claim));
+  const within = /** @type {Claim | undefined} */ (claim.values.claim)?.key;
+  const keys = { "data-claim": claim.key, ...(within ? { "data-within": within } : {}) };
+  const element = h("p", { ...attrs, class: classes, ...keys }, claimText(app, claim));
   const { rest } = claim.values;
   if (!Array.isArray(rest)) return element;
   const open = () => {
