@@ -769,7 +769,7 @@ def of_an_adapter(folder: Path, first: float, grown: float) -> Question:
     )
 
 
-@situation(makes=["claim.check.dead"], never=["claim.check.exploding"], exit_code=1)
+@situation(makes=["claim.check.none"], never=["claim.check.exploding", "claim.check.dead"], exit_code=0)
 def a_weight_that_grows_from_zero(folder: Path) -> Question:
     """As the second matrix of an adapter does. Its layer received zeros at the first step."""
     return of_an_adapter(folder, 0, 2.2)
