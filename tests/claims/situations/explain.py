@@ -1217,12 +1217,12 @@ def a_checkpoint_that_is_cut(folder: Path) -> Question:
 
 @situation(makes=["claim.explain.checkpoints_left"], never=[*_but("s_left"), *FAULTY], exit_code=0)
 def more_checkpoints_than_are_read(folder: Path) -> Question:
-    return _with_checkpoints(folder, np.linspace(1, 2, MOST_CHECKPOINTS + 1))
+    return _with_checkpoints(folder, np.linspace(1, 2, MOST_CHECKPOINTS + 1).tolist())
 
 
 @situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)
 def as_many_checkpoints_as_are_read(folder: Path) -> Question:
-    return _with_checkpoints(folder, np.linspace(1, 2, MOST_CHECKPOINTS))
+    return _with_checkpoints(folder, np.linspace(1, 2, MOST_CHECKPOINTS).tolist())
 
 
 @situation(
