@@ -316,7 +316,7 @@ def _non_finite(run: Run) -> Iterator[Claim]:
             alike.setdefault((lost.lasts, *extent, lost.count, len(line.values)), []).append(tag)
     for (lasts, step, last, count, size), tags in alike.items():
         values = {"step": step, "last": last, "lost": count, "count": size}
-        if not lasts and _are_gradients(tags) and not _loses_a_loss(run):
+        if not lasts and _are_gradients(tags) and not _may_lack_finite_losses(run):
             scale = _scaled_down(run, tags[0])
             if scale:
                 yield _of_tags(
@@ -329,6 +329,7 @@ def _non_finite(run: Run) -> Iterator[Claim]:
 
 
 def _are_gradients(tags: Sequence[str]) -> bool:
+    """Return True if all scalars are norms of gradients, by their names."""
     return all(
         aim_of(tag) == "norm" and _words(tag) & {"grad", "grads", "gradient", "gradients"} for tag in tags
     )
@@ -349,7 +350,7 @@ def _scaled_down(run: Run, tag: str) -> str:
     return ""
 
 
-def _loses_a_loss(run: Run) -> bool:
+def _may_lack_finite_losses(run: Run) -> bool:
     """Return True unless the run has losses, and all of them are finite throughout."""
     losses = _with_aim(run, "loss")
     return not losses or any(non_finite(run.scalars[tag].line().values) for tag in losses)

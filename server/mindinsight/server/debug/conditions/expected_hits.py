@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from mindinsight.server.debug.operator_links import canonical, is_view, module_of
-from mindinsight.server.debug.tensor_targets import is_gradient, is_optimizer, is_shift
+from mindinsight.server.debug.tensor_targets import is_gradient, is_optimizer, is_shift, parameter_names
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.fault_search import Measure
@@ -154,14 +154,7 @@ class ExpectedHits:
 
     def _may_have_gradient(self, entry: TensorEntry) -> bool:
         """Return True if a backward operator of a parameter's module returns a tensor of its size."""
-        return any(
-            is_gradient(output)
-            and _size(output) == _size(entry)
-            and _plain(module_of(operator.scope)) == _module(entry)
-            for operator in self._operators.values()
-            for slot in operator.outputs
-            if (output := self._given.get((operator.recorded, "output", slot))) is not None
-        )
+        return any(_size(output) == _size(entry) for _, output in self._backward.get(_module(entry), ()))
 
     def _gradient(self, entry: TensorEntry) -> float:
         """Return the largest mean magnitude of what is known to be a gradient of a parameter, or 0.
@@ -169,24 +162,16 @@ class ExpectedHits:
         For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
         a bias, it sums. Neither happens for a parameter that requires no gradient.
         """
-        recorded = [
-            (operator, output)
-            for operator in self._operators.values()
-            for slot in operator.outputs
-            if (output := self._given.get((operator.recorded, "output", slot))) is not None
-        ]
-        forward = [operator for operator, output in recorded if not is_gradient(output)]
-        own = {known.name for known in forward if is_view(known.type) and known.sources == (entry.operator,)}
-        own.add(entry.operator)
-        beside = {name for user in forward if own.intersection(user.sources) for name in user.sources} - own
-        beside -= {known.operator for known in self._given.values() if known.direction == "parameter"}
+        direct = self._users.get(entry.operator, [])
+        views = [user for user in direct if is_view(user.type) and len(user.sources) == 1]
+        users = [*direct, *(user for view in views for user in self._users.get(view.name, ()))]
+        own = {entry.operator, *(view.name for view in views)} | self._parameters
+        beside = {name for user in users for name in user.sources} - own
         sums = is_shift(entry.operator)
         sizes = [
             self._magnitude(output)
-            for operator, output in recorded
-            if is_gradient(output)
-            and _plain(module_of(operator.scope)) == _module(entry)
-            and _size(output) == _size(entry) is not None
+            for operator, output in self._backward.get(_module(entry), ())
+            if _size(output) == _size(entry) is not None
             and (
                 output.slot == str(1 + sums)
                 if canonical(operator.type) in _OF_PARAMETERS
@@ -196,6 +181,37 @@ class ExpectedHits:
             )
         ]
         return max((size for size in sizes if size is not None), default=0.0)
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return parameter_names(self._given.values())
+
+    @cached_property
+    def _recorded(self) -> list[tuple[Operator, TensorEntry]]:
+        return [
+            (operator, output)
+            for operator in self._operators.values()
+            for slot in operator.outputs
+            if (output := self._given.get((operator.recorded, "output", slot))) is not None
+        ]
+
+    @cached_property
+    def _backward(self) -> dict[str, list[tuple[Operator, TensorEntry]]]:
+        """Recorded backward operators with their outputs, by the module as parameters name it."""
+        modules: dict[str, list[tuple[Operator, TensorEntry]]] = {}
+        for operator, output in self._recorded:
+            if is_gradient(output):
+                modules.setdefault(_plain(module_of(operator.scope)), []).append((operator, output))
+        return modules
+
+    @cached_property
+    def _users(self) -> dict[str, list[Operator]]:
+        """Recorded forward operators by what they take."""
+        users: dict[str, list[Operator]] = {}
+        for operator, output in self._recorded:
+            for source in () if is_gradient(output) else operator.sources:
+                users.setdefault(source, []).append(operator)
+        return users
 
     def _has_cancelled_gradient(self, entry: TensorEntry) -> bool:
         return any(
