@@ -554,8 +554,8 @@ def _text(value: Any) -> str:
 
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
-    """Return a column as ranks for a forest: numbers by size, after missing values, and texts by their mean
-    target."""
+    """Return a column as numbers for a forest: of numbers their ranks, or -1 if missing, of a text the rank
+    of its runs' mean target."""
     numbers = numbers_of(values)
     if numbers is not None:
         known = np.isfinite(numbers)

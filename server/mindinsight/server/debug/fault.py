@@ -322,7 +322,7 @@ def _gap(gaps: Sequence[NotRecorded]) -> Claim:
 
 
 def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> tuple[NotRecorded, ...]:
-    """Return the gaps of a recording at these ranks and steps, None for all."""
+    """Return what a dump says it lacks at these ranks and steps. None stands for all of them."""
     return tuple(
         gap
         for gap in dump.not_recorded

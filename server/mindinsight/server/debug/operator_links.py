@@ -46,7 +46,7 @@ def graph_links(operators: Iterable[Operator]) -> list[Link]:
 
 
 def content_links(results: Iterable[TensorResult]) -> list[Link]:
-    """Return links from inputs to the last outputs before them with the same content.
+    """Return a link from each input to the latest earlier outputs with the same content.
 
     An input can have several, because a module outputs the tensor of the last function inside it. ``results``
     are the measured tensors of one step in the order they were written.

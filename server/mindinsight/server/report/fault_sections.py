@@ -156,7 +156,7 @@ def _checks(
 
 
 def _reason(hit: Hit, t: Texts) -> str:
-    """Return the measured values of a hit and the limits they exceed, in the words of the page of checks."""
+    """Return why a watchpoint hit: each measured value beside the limit that it exceeds."""
     limits, number = hit.watchpoint.limits, report_content.number
     reasons = [
         t(f"dump.reason.{finding.name}", value=number(finding.actual), limit=number(limits[finding.name]))
