@@ -181,6 +181,24 @@ def loss_with_a_spike(folder: Path) -> Question:
     return ask(folder, "run")
 
 
+def _in_turn(folder: Path, begins: tuple[int, ...]) -> Question:
+    """Write a loss that is eight times as large for ten steps from each of ``begins`` on."""
+    high = [any(begin <= step < begin + 10 for begin in begins) for step in STEPS]
+    return _searched(folder, {"loss": np.where(high, 8.0, 1.0) * (2.0 + noise(1, 0.05))})
+
+
+@situation(
+    makes=["claim.explain.jump_repeated", "claim.explain.nothing"], never=["claim.explain.jump"], exit_code=2
+)
+def loss_of_a_task_that_comes_every_sixty_steps(folder: Path) -> Question:
+    return _in_turn(folder, (55, 115, 175))
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.jump_repeated"], exit_code=1)
+def loss_with_spikes_at_unequal_distances(folder: Path) -> Question:
+    return _in_turn(folder, (55, 120, 175))
+
+
 @situation(makes=["claim.explain.jump"], never=["claim.explain.for_good", "claim.explain.nothing"])
 def loss_with_a_spike_among_its_first_values(folder: Path) -> Question:
     return _searched(folder, {"loss": changed(30, 200.0)})

@@ -94,3 +94,27 @@ def test_three_times_the_value_is_a_jump_in_noise_of_five_percent() -> None:
         spike = first_jump(np.arange(2000), values)
         assert spike is not None
         assert spike.step == 1500
+
+
+@pytest.mark.parametrize("tail", [2.0, 3.0])
+def test_a_tail_that_is_heavy_throughout_explains_its_largest_values(tail: float) -> None:
+    random = np.random.default_rng(6)
+    curves = [0.5 * (1 + random.pareto(tail, 1200)) for _ in range(20)]
+    curves += [1 + 0.5 * np.abs(random.standard_t(tail, 1200)) for _ in range(20)]
+    assert sum(first_jump(np.arange(1200), values) is not None for values in curves) <= 4
+
+
+def test_a_spike_stands_out_of_a_heavy_tail() -> None:
+    values = 1 + 0.5 * np.abs(np.random.default_rng(7).standard_t(3, 1200))
+    values[900] = 1000.0
+    spike = require(first_jump(np.arange(1200), values))
+    assert (spike.step, spike.again) == (900, 0)
+    assert spike.high < spike.limit < 1000
+
+
+def test_jumps_at_equal_distances_are_counted() -> None:
+    values = np.tile(np.r_[curve(100), 4 * curve(100)], 4)
+    jump = require(first_jump(np.arange(800), values))
+    assert (jump.step, jump.again, jump.every) == (100, 4, 200)
+    values[550] = 90.0  # between two of them
+    assert require(first_jump(np.arange(800), values)).again == 0

@@ -6,6 +6,7 @@ What a scalar is, is known by its name. Whatever has another name is searched fo
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -53,8 +54,10 @@ NAMED: Final = 4  # scalars, settings or runs in a sentence
 _LASTING: Final = "claim.explain.non_finite"
 _PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
 _SKIPPED: Final = f"{_LASTING}_skipped"
+_REPEATED: Final = "claim.explain.jump_repeated"
 _AT_STEP: Final = (
     "claim.explain.jump",
+    _REPEATED,
     _LASTING,
     *_PASSING,
     _SKIPPED,
@@ -405,7 +408,12 @@ def _jumps(run: Run) -> Iterator[Claim]:
         rise = rise_for_good(line.steps, line.values) if tag in falling else None
         if rise is None or rise.step > jump.step:
             values = {"tag": tag, "step": jump.step, "value": jump.value, "low": jump.low, "high": jump.high}
-            yield _found("jump", run, tag, {**values, "n": jump.before, "limit": float(f"{jump.limit:.3g}")})
+            limit = float(f"{jump.limit:.3g}")
+            claim = _found("jump", run, tag, {**values, "n": jump.before, "limit": limit})
+            if jump.again:
+                facts = {"tag": tag, "step": jump.step, "n": jump.again, "every": jump.every}
+                claim = replace(claim, key=_REPEATED, verdict="unknown", values=facts)
+            yield claim
 
 
 def _losses(run: Run) -> Iterator[Claim]:
