@@ -31,7 +31,7 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
-        *("depth", "cancelled", "small", "frozen_module", "frozen_modules", "frozen_network"),
+        *("depth", "cancelled", "small", "few", "frozen_module", "frozen_modules", "frozen_network"),
     )
 ]
 
@@ -344,20 +344,22 @@ def of_linear(folder: Path, trained: bool, size: float = 1.0) -> Question:
     return Question(command=["dump", "check", str(folder / "dump"), "--json"])
 
 
-def of_backbone(folder: Path, stem_gradient: bool) -> Question:
-    """A weight that stands still, and one behind it that is trained."""
+def of_backbone(folder: Path, stem_gradient: str) -> Question:
+    """A weight that stands still, and one behind it that is trained. The backward operator of the first makes
+    no gradient, that of the "weight", or that of the "input", which has the same shape."""
     graph, shape = GraphBuilder("Net"), (8, 8)
     with graph.scope("/Default"):
         value = graph.node("Relu", shape=shape)
-    values = {}
+    values, weights = {}, {}
     for layer in ("stem", "head"):
         with graph.scope(f"/Default/{layer}-Linear"):
-            values[layer] = value
-            value = graph.node("mm", [value, graph.parameter(f"{layer}.weight", shape)], shape=shape)
+            values[layer], weights[layer] = value, graph.parameter(f"{layer}.weight", shape)
+            value = graph.node("mm", [value, weights[layer]], shape=shape)
     trained = ["head", "stem"] if stem_gradient else ["head"]
     for layer in trained:
         with graph.scope(f"/Gradients/Default/{layer}-Linear"):
-            graph.node("mm", [value, values[layer]], shape=shape)
+            factor = weights[layer] if (layer, stem_gradient) == ("stem", "input") else values[layer]
+            graph.node("mm", [value, factor], shape=shape)
     dump = Dump(folder / "dump", graph=graph)
     for number in range(2):
         step = dump.iteration(number)
@@ -372,12 +374,17 @@ def of_backbone(folder: Path, stem_gradient: bool) -> Question:
 
 @situation(makes=["claim.check.untrained", "claim.check.none"], never=["claim.check.frozen"], exit_code=0)
 def a_backbone_without_gradients(folder: Path) -> Question:
-    return of_backbone(folder, stem_gradient=False)
+    return of_backbone(folder, stem_gradient="")
+
+
+@situation(makes=["claim.check.untrained", "claim.check.none"], never=["claim.check.frozen"], exit_code=0)
+def a_frozen_layer_that_passes_a_gradient_on(folder: Path) -> Question:
+    return of_backbone(folder, stem_gradient="input")
 
 
 @situation(makes=["claim.check.frozen"], never=["claim.check.untrained", "claim.check.none"], exit_code=1)
 def a_backbone_with_gradients_that_stands_still(folder: Path) -> Question:
-    return of_backbone(folder, stem_gradient=True)
+    return of_backbone(folder, stem_gradient="weight")
 
 
 @situation(
@@ -743,6 +750,28 @@ def a_weight_that_changes_as_by_a_small_learning_rate(folder: Path) -> Question:
 @situation(makes=["claim.check.slow"], never=["claim.check.small", "claim.check.none"], exit_code=1)
 def a_weight_that_changes_far_less_than_the_others(folder: Path) -> Question:
     return of_changes(folder, 3e-5, 0.1)
+
+
+def of_few_rows(folder: Path, change: float) -> Question:
+    """Check an embedding of which one row of a hundred changes, and a weight that changes by a tenth."""
+    table = noise(3, 800).reshape(100, 8)
+
+    def weights(step: int) -> dict[str, Array]:
+        used = table.copy()
+        used[7] *= np.float32(1 + change * step)
+        return {"e.weight": used, "b.weight": np.float32(1 + 0.1 * step) * noise(7)}
+
+    return checked(folder, parameters=weights, steps=[0, 1])
+
+
+@situation(makes=["claim.check.few", "claim.check.none"], never=["claim.check.slow"], exit_code=0)
+def an_embedding_of_which_few_rows_are_used(folder: Path) -> Question:
+    return of_few_rows(folder, 2e-3)
+
+
+@situation(makes=["claim.check.slow"], never=["claim.check.few", "claim.check.none"], exit_code=1)
+def an_embedding_whose_used_rows_hardly_change(folder: Path) -> Question:
+    return of_few_rows(folder, 5e-5)
 
 
 @situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)

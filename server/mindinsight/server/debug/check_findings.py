@@ -351,18 +351,18 @@ def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
         named = {re.sub(r"[./]", "_", name): name for name in map(_module, cancelled)}
         values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), _SHOWN)}
         yield Claim("claim.check.cancelled", "note", values)
-    if small := by_reason.get("small"):
-        changes = [
-            (finding.actual, hit)
-            for own in small.values()
-            for hit in own
-            for finding in hit.verdict.findings
-            if finding.name == _STATED["slow"]
-        ]
-        actual, least = min(changes, key=lambda item: item[0])
-        values = {"n": len(small), "tensor": tensor_in_words(least.entry), "actual": actual}
-        values |= {"limit": least.watchpoint.limits[_STATED["slow"]], "step": least.entry.step}
-        yield Claim("claim.check.small", "note", values)
+    for name in ("small", "few"):
+        if hits_of := by_reason.get(name):
+            least = min((hit for own in hits_of.values() for hit in own), key=_change)
+            values = {"n": len(hits_of), "tensor": tensor_in_words(least.entry), "actual": _change(least)}
+            values |= {"limit": least.watchpoint.limits[_STATED["slow"]], "step": least.entry.step}
+            yield Claim(f"claim.check.{name}", "note", values | {"share": 100 * least.verdict.share})
+
+
+def _change(hit: Hit) -> float:
+    """Return the change of a weight relative to its magnitude, infinity if it was not judged."""
+    findings = hit.verdict.findings
+    return next((finding.actual for finding in findings if finding.name == _STATED["slow"]), math.inf)
 
 
 def _module(name: str) -> str:

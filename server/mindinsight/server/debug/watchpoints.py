@@ -320,7 +320,9 @@ class _Standstill:
         for hit in held:
             ratio = changes.get(slot_key(hit.entry))
             step = self._evidence.expected(hit.entry.rank, hit.entry.step)
-            expected = step.of_standstill(hit.entry, ratio, list(changes.values()))
+            limit = hit.watchpoint.limits.get("abs_mean_update_ratio_lt", math.inf)
+            share = hit.verdict.share
+            expected = step.of_standstill(hit.entry, ratio, list(changes.values()), share, limit)
             why: Standstill = "purpose" if expected else step.standstill(hit.entry)
             verdict = replace(hit.verdict, hit=not expected)
             yield replace(hit, verdict=verdict, expected=expected, standstill=why)

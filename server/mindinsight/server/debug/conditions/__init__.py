@@ -71,13 +71,15 @@ class Finding(NamedTuple):
 class Verdict:
     """Verdict of a rule on a tensor: whether it is a hit, with a finding for each parameter.
 
-    ``error`` is the sum of the codes above, 0 if it could be judged.
+    ``error`` is the sum of the codes above, 0 if it could be judged. ``share`` is that of the elements that
+    changed, for a rule that compares them.
     """
 
     hit: bool
     findings: tuple[Finding, ...] = ()
     error: int = 0
     why: str = ""  # with FAILED: what the rule raised
+    share: float = 1.0
 
 
 class Name(NamedTuple):
@@ -112,7 +114,8 @@ class Condition:
             return Verdict(False, self._complete(()), error)
         try:
             verdict = self.rule(sample, limits)
-            return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
+            hit, findings = verdict.hit, self._complete(verdict.findings)
+            return Verdict(hit, findings, verdict.error, share=verdict.share)
         except Exception as raised:
             if "." not in self.id or isinstance(raised, UnreadableError | OSError):
                 raise  # what an extension's rule raises ends no check of others

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mindinsight.server.debug.recorded_statistics import AnyStatistics
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
+Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few"]
 Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished", "frozen"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
@@ -38,6 +38,7 @@ _ROUNDINGS: Final = 16  # epsilons of the summed magnitudes: the terms are resul
 _SIGNS: Final = 30  # times less than the sum of terms with random signs: chance does not give it
 _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
 _TOO_SMALL: Final = 1e-5  # of a parameter, below which its gradient moves it by less than the check's limit
+_FEW: Final = 0.5  # of the values of a parameter: where most change, their mean counts
 _FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
 
 
@@ -110,13 +111,24 @@ class ExpectedHits:
         statistics = self._statistics(entry)
         return statistics.absolute_mean if statistics else None
 
-    def of_standstill(self, entry: TensorEntry, ratio: float | None, changes: Sequence[float]) -> Expectation:
+    def of_standstill(
+        self,
+        entry: TensorEntry,
+        ratio: float | None,
+        changes: Sequence[float],
+        share: float = 1.0,
+        limit: float = math.inf,
+    ) -> Expectation:
         """Return why a parameter that hardly changed is no sign of a fault, "" if there is no reason.
 
         It is "small" if it changed about as much as the others of the step, and "cancelled" for a bias with a
-        gradient that is zero because its terms cancel. ``ratio`` is the change as a multiple of the
-        parameter, None if unknown. ``changes`` are those of all parameters.
+        gradient that is zero because its terms cancel. It is "few" if at most half of its values changed, as
+        in an embedding, and these by ``limit`` or more. ``ratio`` is the change as a multiple of the
+        parameter, None if unknown. ``changes`` are those of all parameters, and ``share`` is that of the
+        values that changed.
         """
+        if ratio and 0 < share <= _FEW and ratio / share >= limit:
+            return "few"
         moved = [change for change in changes if change > 0]
         if ratio and ratio >= _FAR * numbers.median(moved or [ratio]):
             return "small"
@@ -153,8 +165,18 @@ class ExpectedHits:
         return any(self._gradient(entry) for entry in parameters)
 
     def _may_have_gradient(self, entry: TensorEntry) -> bool:
-        """Return True if a backward operator of a parameter's module returns a tensor of its size."""
-        return any(_size(output) == _size(entry) for _, output in self._backward.get(_module(entry), ()))
+        """Return True if a backward operator of a parameter's module returns a tensor of its size, unless it
+        takes the parameter: what it returns then is the gradient of the module's input."""
+        taken = {entry.operator, *(view.name for view in self._views(entry))}
+        return any(
+            _size(output) == _size(entry)
+            and (taken.isdisjoint(operator.sources) or canonical(operator.type) in _OF_PARAMETERS)
+            for operator, output in self._backward.get(_module(entry), ())
+        )
+
+    def _views(self, entry: TensorEntry) -> list[Operator]:
+        users = self._users.get(entry.operator, [])
+        return [user for user in users if is_view(user.type) and len(user.sources) == 1]
 
     def _gradient(self, entry: TensorEntry) -> float:
         """Return the largest mean magnitude of what is known to be a gradient of a parameter, or 0.
@@ -162,10 +184,10 @@ class ExpectedHits:
         For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
         a bias, it sums. Neither happens for a parameter that requires no gradient.
         """
-        direct = self._users.get(entry.operator, [])
-        views = [user for user in direct if is_view(user.type) and len(user.sources) == 1]
-        users = [*direct, *(user for view in views for user in self._users.get(view.name, ()))]
-        own = {entry.operator, *(view.name for view in views)} | self._parameters
+        views = self._views(entry)
+        names = (entry.operator, *(view.name for view in views))
+        users = [user for name in names for user in self._users.get(name, ())]
+        own = {*names} | self._parameters
         beside = {name for user in users for name in user.sources} - own
         sums = is_shift(entry.operator)
         sizes = [

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -62,13 +63,15 @@ def _update_ratio(name: str, sample: conditions.Sample, limits: conditions.Limit
     if pairs is None:
         return conditions.Verdict(False, error=conditions.NO_PREVIOUS)
     change = magnitude = 0.0
-    count = 0
+    count = changed = 0
     with np.errstate(all="ignore"):
         for now, before in pairs:
             change += float(np.abs(now - before).sum())
             magnitude += float(np.abs(before).sum())
             count += now.size
-    return conditions.compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
+            changed += int(np.count_nonzero(now != before))
+    verdict = conditions.compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
+    return replace(verdict, share=changed / count)
 
 
 def _pairs(sample: conditions.Sample) -> Iterator[tuple[Array, Array]] | None:
