@@ -529,7 +529,7 @@ def alerts(rule: Mapping[str, Any] | None = None, run: str = "") -> Callable[[Te
 ALERTS = [
     f"claim.alert.{name}"
     for name in (
-        *("non_finite", "non_finite_kinds", "above", "below"),
+        *("non_finite", "non_finite_kinds", "placeholders", "above", "below"),
         *("recovered", "silent", "silent_unknown", "rank", "pair", "failed"),
     )
 ]
@@ -680,6 +680,16 @@ def a_nan_and_then_infinities(folder: Path) -> Question:
 def a_nan_and_later_an_infinity(folder: Path) -> Question:
     """The value between them is no recovery."""
     return losses(folder, [1, math.nan, 2, math.inf])
+
+
+@situation(makes=["claim.alert.placeholders"], never=but(ALERTS, "placeholders", "recovered"))
+def a_loss_that_was_not_measured_at_the_first_step(folder: Path) -> Question:
+    return losses(folder, [math.nan, *range(12)])
+
+
+@situation(makes=["claim.alert.non_finite"], never=but(ALERTS, "non_finite", "recovered"))
+def a_loss_of_nan_between_its_first_values(folder: Path) -> Question:
+    return losses(folder, [1, math.nan, *range(12)])
 
 
 @situation(never=ALERTS)

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from mindinsight.server.cancellation import checked
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.curves.levels import non_finite
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.rank_anomaly import RankOutlier, outlier_claim
 from mindinsight.server.errors import Gone
@@ -53,6 +54,7 @@ class Source:
     strays: tuple[RankOutlier, ...] = ()  # [n] for rules over the ranks of a job
     ranks: tuple[int | None, ...] = ()  # of ``strays``: the rank, or the two that differ from each other
     other: str = ""  # run of the second of ``ranks``
+    placeholders: bool = False  # all points are taken for values that were not measured
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -162,11 +164,13 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
 
 def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleIntervals) -> Source:
     """Return the alert of a rule about a scalar: one row, at the start of the first interval, for all
-    intervals."""
+    intervals. One about placeholders is for information only."""
     intervals = state.intervals
+    lost = non_finite(run.scalars[key[1]].line().values) if rule.condition == "not_finite" else None
+    placeholders = lost is not None and lost.first is None
     return Source(
         run.id,
-        rule.level,
+        "info" if placeholders else rule.level,
         state.steps[:1],
         state.walls[:1],
         intervals.rows[:1],
@@ -176,6 +180,7 @@ def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.R
         counts=np.array([intervals.counts.sum()]),
         ongoing=intervals.ongoing and not run.finished,
         recovered=state.recovered,
+        placeholders=placeholders,
     )
 
 
@@ -393,6 +398,8 @@ def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim |
         if facts["value"] == format_number(rule.limit):  # four digits do not tell them apart
             facts["value"] = f"{float(source.values[row]):.9g}"
         return Claim(f"claim.alert.{rule.condition}", "found", {**facts, "limit": rule.limit})
+    if source.placeholders:
+        return Claim("claim.alert.placeholders", "note", facts)
     if len(kinds := _non_finite_kinds(source, row, run)) > 1:
         return Claim("claim.alert.non_finite_kinds", "found", {"tag": source.tag, "kinds": kinds})
     return Claim("claim.alert.non_finite", "found", facts)
