@@ -28,7 +28,7 @@ STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
-    *("only_rises", "below_zero"),
+    *("only_rises", "below_zero", "stops"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -671,6 +671,28 @@ def accuracies_that_recover_or_are_of_small_batches(folder: Path) -> Question:
     return _searched(folder, {"val/accuracy": dip, "train/accuracy": batch})
 
 
+def _rewarded(folder: Path, end: float) -> Question:
+    """Write a reward that rises from -20 to 180, and then ends at another level."""
+    reward = np.where(STEPS < 150, 180 - 200 * np.exp(-STEPS / 30), end) + noise(2, 5.0)
+    return _searched(folder, {"rollout/ep_rew_mean": reward, "rewards/chosen": -STEPS / 100})
+
+
+@situation(makes=["claim.explain.collapse"], never=["claim.explain.nothing"], exit_code=1)
+def reward_that_is_lost(folder: Path) -> Question:
+    return _rewarded(folder, 10.0)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.collapse"], exit_code=0)
+def reward_that_falls_by_a_third(folder: Path) -> Question:
+    return _rewarded(folder, 120.0)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.collapse"], exit_code=0)
+def reward_that_begins_high(folder: Path) -> Question:
+    """Shaped rewards are held back on and on."""
+    return _searched(folder, {"reward": 1 + 9 * np.exp(-STEPS / 40)})
+
+
 @situation(
     makes=["claim.explain.growth", "claim.explain.found"],
     never=["claim.explain.nothing", "claim.explain.rises"],
@@ -680,6 +702,35 @@ def norm_that_grows_by_orders_of_magnitude(folder: Path) -> Question:
     return _searched(
         folder, {"loss": falling(), "grad_norm": np.exp(STEPS / 20) * (1 + np.abs(noise(1, 0.1)))}
     )
+
+
+@situation(
+    makes=["claim.explain.growth_small", "claim.explain.nothing"], never=["claim.explain.growth"], exit_code=2
+)
+def norm_of_an_adapter_that_begins_near_zero(folder: Path) -> Question:
+    norm = (1e-4 + 0.5 * (STEPS / 200) ** 2) * (1 + np.abs(noise(1, 0.1)))
+    return _searched(folder, {"loss": falling(), "adapter/grad_norm": norm})
+
+
+def _scaled(folder: Path, growth: float) -> Question:
+    """Write a norm of scaled gradients, whose scale doubles each twenty steps and which grows by itself."""
+    scale = 2.0 ** (STEPS // 20)
+    norm = 20 * scale * np.exp(growth * STEPS) * (1 + np.abs(noise(1, 0.1)))
+    return _searched(folder, {"loss": falling(), "grad_norm": norm, "loss_scale": scale})
+
+
+@situation(
+    makes=["claim.explain.growth_scaled", "claim.explain.nothing"],
+    never=["claim.explain.growth"],
+    exit_code=0,
+)
+def norm_that_grows_with_the_loss_scale(folder: Path) -> Question:
+    return _scaled(folder, 0.0)
+
+
+@situation(makes=["claim.explain.growth"], never=["claim.explain.growth_scaled"], exit_code=1)
+def norm_that_grows_faster_than_the_loss_scale(folder: Path) -> Question:
+    return _scaled(folder, 0.04)
 
 
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.growth"], exit_code=0)
@@ -695,6 +746,29 @@ def norms_that_grow_tenfold_or_spread_by_factors(folder: Path) -> Question:
 def loss_that_stands_still(folder: Path) -> Question:
     record(folder / "run", {"loss": [2.302585] * len(STEPS)})
     return ask(folder, "run")
+
+
+def _stopping(folder: Path, step: int, again: int = 1) -> Question:
+    """Write a loss that does not change from a step on, and has each value ``again`` times before."""
+    losses = np.repeat(falling()[::again], again)[: len(STEPS)]
+    return _searched(folder, {"loss": np.where(step <= STEPS, losses[step], losses)})
+
+
+@situation(
+    makes=["claim.explain.stops"], never=["claim.explain.constant", "claim.explain.nothing"], exit_code=1
+)
+def loss_that_stops_changing(folder: Path) -> Question:
+    return _stopping(folder, 120)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.stops"], exit_code=0)
+def validation_loss_that_is_recorded_until_the_next_one(folder: Path) -> Question:
+    return _stopping(folder, 120, again=10)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.stops"], exit_code=0)
+def loss_that_reaches_zero(folder: Path) -> Question:
+    return _searched(folder, {"loss": np.where(STEPS < 120, falling(), 0.0)})
 
 
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.constant"])

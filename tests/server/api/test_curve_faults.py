@@ -64,7 +64,11 @@ from mindinsight.writer import SummaryRecord
         ("验证准确率", "accuracy"),
         ("词错误率", "error"),
         ("损失缩放", None),
-        ("reward", None),
+        ("reward", "accuracy"),
+        ("val/R2", "accuracy"),
+        ("rewards/chosen", None),
+        ("reward_scale", None),
+        ("r2d2/steps", None),
     ],
 )
 def test_a_name_says_what_a_scalar_is(tag: str, aim: Aim | None) -> None:

@@ -10,6 +10,7 @@ from mindinsight.server.curves.levels import (
     Change,
     Levels,
     collapse,
+    constant_end,
     first_jump,
     growth,
     is_level,
@@ -233,3 +234,14 @@ def test_placeholders_are_told_from_other_non_finite_values() -> None:
     lasting = require(non_finite(np.r_[nan, np.ones(30), nan, nan]))
     assert (lasting.leading, lasting.first, lasting.count, lasting.lasts) == (1, 31, 2, True)
     assert require(non_finite(np.full(4, nan))).lasts
+
+
+def test_values_that_stop_changing_are_counted() -> None:
+    values = noise(100)
+    assert constant_end(np.r_[values, np.full(60, 0.5)]) == 60
+    assert constant_end(np.r_[values, np.full(49, 0.5)]) == 0
+    assert constant_end(np.r_[values, np.zeros(60)]) == 0
+    assert constant_end(np.r_[values, np.full(60, np.nan)]) == 0
+    assert constant_end(np.r_[values[:9], np.full(60, 0.5)]) == 0  # too few that change
+    assert constant_end(np.r_[np.repeat(values, 7), np.full(60, 0.5)]) == 0
+    assert constant_end(values) == constant_end(values[:0]) == 0

@@ -32,6 +32,7 @@ from mindinsight.server.curves.levels import (
     Change,
     Levels,
     collapse,
+    constant_end,
     first_jump,
     growth,
     is_constant,
@@ -109,6 +110,11 @@ _ACCURACY: Final = {
     *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
     *("bleu", "rouge", "chrf", "meteor", "cider", "ndcg", "mrr", "psnr", "ssim", "kappa", "mcc", "spearman"),
 }
+# What a run is rewarded with, but not what a reward model gives to answers, and not the spread of rewards.
+_REWARDS: Final = {*_REWARDED, "r2"}
+_OTHER_REWARDS: Final = {
+    *("chosen", "rejected", "margin", "margins", "std", "min", "max", "model", "intrinsic", "penalty", "kl"),
+}
 _ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "fid"}
 _MEAN_PRECISION: Final = re.compile(r"mAP|(?<![A-Za-z])map[_@]?\d")  # not feature_map
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
@@ -119,6 +125,8 @@ _OTHER: Final = {
     *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
 }
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
+# Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
+_ORDINARY: Final = 10.0
 _SWITCHED: Final = 0.5  # of the range of the last values: a change at once
 _SMOOTH: Final = 0.1  # of that range: a change of a schedule from value to value is less
 _CHINESE: Final = {
@@ -225,6 +233,8 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & (_SET - _WEIGHTS) else "norm"
     if words & _ERROR_RATES or text.endswith("error_rate"):
         return None if words & (_SET - {"rate"}) else "error"
+    if words & _REWARDS:
+        return None if words & (_SET | _OTHER_REWARDS) else "accuracy"
     if words & _SET or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
         return None
     return "error" if words & _ERRORS or "1-" in tag else "accuracy"
@@ -343,7 +353,7 @@ def _scaled_down(run: Run, tag: str) -> str:
     ""."""
     line = run.scalars[tag].line()
     lost = line.steps[~np.isfinite(line.values)]
-    for name in (name for name in sorted(run.scalars) if _words(name) & {"scale", "scaler"}):
+    for name in _scales(run):
         scale = run.scalars[name].line()
         falls = scale.steps[1:][scale.values[1:] < scale.values[:-1]]
         # A fall may be recorded one step later.
@@ -431,8 +441,12 @@ def _losses(run: Run) -> Iterator[Claim]:
 
 def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
     values: dict[str, Any] = {"tag": tag, "n": len(levels.values)}
-    if is_constant(run.scalars[tag].line().values):
+    line = run.scalars[tag].line()
+    if is_constant(line.values):
         return _found("constant", run, tag, {**values, "value": levels.begin})
+    if stops := constant_end(line.values):
+        facts = {"step": int(line.steps[-stops]), "value": float(line.values[-1]), "of": stops}
+        return _found("stops", run, tag, {"tag": tag, **facts})
     if is_level(levels):
         values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
         return _found("level", run, tag, {**values, "limit": MOST_NOISE * _PERCENT})
@@ -519,16 +533,44 @@ def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict
 def _collapses(run: Run) -> Iterator[Claim]:
     """Yield claims about accuracies that fell sharply and did not recover."""
     for tag, levels in _judged(run, "accuracy"):
-        if change := collapse(levels):
+        # Rewards and the like may begin anywhere: they collapse if they lose what they had gained.
+        gained = not _words(tag) & _REWARDS or levels.begin <= COLLAPSED * max(levels.levels)
+        if gained and (change := collapse(levels)):
             values = {"tag": tag, **_facts(change, levels), "step": change.step}
             yield _found("collapse", run, tag, {**values, "limit": COLLAPSED * _PERCENT})
 
 
 def _growths(run: Run) -> Iterator[Claim]:
-    """Yield claims about norms that grew by orders of magnitude."""
+    """Yield claims about norms that grew by orders of magnitude. Those that end small are left open, and
+    those that grew with a loss scale are noted."""
     for tag, levels in _judged(run, "norm"):
-        if change := growth(levels):
-            yield _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
+        if not (change := growth(levels)):
+            continue
+        claim = _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
+        if scale := _growing_scale(run, tag):
+            values = {**claim.values, "scale": scale}
+            claim = replace(claim, key=f"{claim.key}_scaled", verdict="note", values=values)
+        elif change.end < _ORDINARY:
+            values = {**claim.values, "most": _ORDINARY}
+            claim = replace(claim, key=f"{claim.key}_small", verdict="unknown", values=values)
+        yield claim
+
+
+def _growing_scale(run: Run, tag: str) -> str:
+    """Return the loss scale with which a norm grows, or ""."""
+    norm = run.scalars[tag].line()
+    for name in _scales(run):
+        scale = run.scalars[name].line()
+        if np.array_equal(norm.steps, scale.steps) and (scale.values > 0).all():
+            with np.errstate(over="ignore"):
+                levels = levels_of(norm.steps, norm.values / scale.values)
+            if levels and not growth(levels):
+                return name
+    return ""
+
+
+def _scales(run: Run) -> list[str]:
+    return [name for name in sorted(run.scalars) if _words(name) & {"scale", "scaler"}]
 
 
 def _facts(change: Change, levels: Levels) -> dict[str, Any]:

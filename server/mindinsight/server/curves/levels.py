@@ -64,6 +64,10 @@ _EQUAL: Final = 0.05  # of a distance: restarts are recorded at the next step on
 EARLY: Final = 10  # finite values with which a value is compared at the begin of a curve
 EARLY_FACTOR: Final = 10.0  # of the largest of fewer than `BEFORE` values, which show little of the noise
 LASTS: Final = 5  # values after a rise for good, at least
+# Equal values at the end of a curve: one of float16 repeats a value a few times, and a validation loss that
+# is recorded at each step as long as it is the last one.
+_ENDED: Final = 50
+_ENDED_TIMES: Final = 10
 FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
 _FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
 # Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
@@ -477,3 +481,17 @@ def rise_for_good(steps: Ints, values: Floats) -> Jump | None:
 def is_constant(values: Floats) -> bool:
     """Return True if [n] values, twenty or more, are all the same number."""
     return len(values) >= FEWEST and bool(np.isfinite(values[0])) and bool((values == values[0]).all())
+
+
+def constant_end(values: Floats) -> int:
+    """Return how many values at the end of [n] are the same number, or 0.
+
+    That are fifty or more, ten times as many as were equal in a row before, and not zero, which a training
+    may reach. Ten or more values that change are before them.
+    """
+    if len(values) < _ENDED + EARLY or not np.isfinite(values[-1]) or not values[-1]:
+        return 0
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    count = len(values) - int(changes[-1]) if len(changes) >= EARLY else 0
+    longest = int(np.diff(changes, prepend=0).max(initial=0))
+    return count if count >= max(_ENDED, _ENDED_TIMES * longest) else 0

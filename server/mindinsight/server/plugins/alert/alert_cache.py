@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, Response
 from mindinsight.server.cancellation import checked
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.curves.levels import non_finite
 from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.curves.levels import non_finite
 from mindinsight.server.curves.rank_anomaly import RankOutlier, outlier_claim
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
