@@ -147,6 +147,9 @@ def check_values_are_those_of_the_call(folder):
         values for key, values in read.items() if key.endswith("Complex64.npy") and "output" in key
     )
     assert spectrum.tolist() == result["spectrum"].tolist()
+    numbers = {node.op_type: node.attribute for node in nodes(folder) if node.attribute}
+    (number,) = numbers["mul_"]
+    assert (number.name, number.value.double_val) == ("input.1", 2.0)
     rows = next(Path(folder).rglob("statistic.csv")).read_text()
     assert ",bfloat16," in rows and "complex" not in rows
 

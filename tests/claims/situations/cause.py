@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mindinsight.writer import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import INF, NAN, Call, ask, except_for, floats, made, write
 
@@ -58,6 +60,39 @@ def a_limit_of_infinity_is_not_the_cause(folder: Path) -> Question:
 )
 def division_by_the_number_zero(folder: Path) -> Question:
     return with_numbers(folder, "div", {1: 0.0}, floats(3), output=floats(INF))
+
+
+def multiplied(folder: Path, number: float | None) -> Question:
+    """Write what a recorder dumps of a product that overflows: its graph may hold the number."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        given = graph.parameter("inputs0", (2,), "float16")
+        numbers = {} if number is None else {"input.1": number}
+        graph.node("mul", [given], (2,), "float16", attributes=numbers)
+    dump = Dump(folder / "dump", graph=graph)
+    step = dump.iteration(0)
+    step.input("Default/mul-op0", np.array([2.5, 0.5], np.float16))
+    step.output("Default/mul-op0", np.array([INF, 3e4], np.float16))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.cause.overflow", "claim.fault.made"],
+    never=except_for("overflow"),
+    exit_code=1,
+)
+def product_with_a_number_that_the_graph_holds(folder: Path) -> Question:
+    return multiplied(folder, 60000.0)
+
+
+@situation(makes=["claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def product_with_a_number_that_was_not_recorded(folder: Path) -> Question:
+    return multiplied(folder, None)
+
+
+@situation(makes=["claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def product_with_a_number_that_does_not_overflow(folder: Path) -> Question:
+    return multiplied(folder, 3.0)
 
 
 @situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)

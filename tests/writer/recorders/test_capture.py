@@ -49,6 +49,17 @@ def test_an_operator_in_place_takes_over_its_tensor() -> None:
     assert [source.name for source in graph(recorder).node[2].input] == ["2"]
 
 
+def test_the_number_beside_a_tensor_is_an_attribute() -> None:
+    recorder = GraphRecorder("Net")
+    recorder.operator("mul", "Default", [X], numbers={"1": 6e4})
+    recorder.outputs([X])
+    recorder.operator("relu", "Default", [X])
+    recorder.outputs([X])
+    first, second = graph(recorder).node
+    ((name, value),) = [(attribute.name, attribute.value) for attribute in first.attribute]
+    assert (name, value.double_val, len(second.attribute)) == ("input.1", 6e4, 0)
+
+
 def test_several_outputs_and_lines_of_code_are_in_the_graph(tmp_path: Path) -> None:
     file = tmp_path / "net.py"
     file.write_text("a\n    values, where = x.topk(2)\n")

@@ -441,7 +441,8 @@ class OriginSearch:
 
     def _given(self, operator: Operator) -> Carrier:
         """Return "tensors" if an operator may have received an unrecorded number, else ""."""
-        known = self._numbers_known or operator.depends
+        numbers = any(name.startswith("input.") for name, _ in operator.arguments)
+        known = self._numbers_known or operator.depends or numbers
         count = max(len(operator.inputs), len(operator.sources))
         module = operator.scope[-1] if operator.scope else ""
         return "" if known or takes_no_number(operator.type, count, module) else "tensors"

@@ -85,6 +85,7 @@ class OperatorCall(NamedTuple):
     scope: str  # "Default/fc1-Linear", "Gradients/Default/fc1-Linear"
     inputs: Sequence[Any]
     stack: tuple[CodeLine, ...] = ()  # innermost first. Backward operators: the forward stack
+    numbers: Mapping[str, float] = {}  # among the arguments, by slot, of operators that compute with them
 
 
 # Called before an operator runs. Returns a function to call with the outputs, or None to skip the outputs.
@@ -125,6 +126,7 @@ def phase_scope(phase: Phase, scope: str) -> str:
     return "/".join([_PREFIXES[phase], *filter(None, scope.split("/"))])
 
 
+NUMBER_PREFIX: Final = "input."  # of the names of attributes, before the slot
 _INPUTS: Final = "inputs"  # MindSpore names the inputs of a network inputs0, inputs1
 
 
@@ -155,18 +157,24 @@ class GraphRecorder:
         self._last = ""
 
     def operator(
-        self, kind: str, scope: str, inputs: Sequence[TensorFacts], stack: Sequence[CodeLine] = ()
+        self,
+        kind: str,
+        scope: str,
+        inputs: Sequence[TensorFacts],
+        stack: Sequence[CodeLine] = (),
+        numbers: Mapping[str, float] = {},
     ) -> str:
         """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran."""
         counted = f"{scope}/{kind}" if self._per_scope else kind
         number = self._counts[counted]
         self._counts[counted] += 1
-        self._pending = (kind, scope, number, [self._source(facts) for facts in inputs], tuple(stack))
+        sources = [self._source(facts) for facts in inputs]
+        self._pending = (kind, scope, number, sources, tuple(stack), numbers)
         return f"{scope}/{kind}-op{number}"
 
     def outputs(self, outputs: Sequence[TensorFacts]) -> None:
         """Add the operator last passed to ``operator`` to the graph, with its ``outputs``."""
-        kind, scope, number, sources, stack = self._pending
+        kind, scope, number, sources, stack, numbers = self._pending
         types = [(list(facts.shape), facts.dtype) for facts in outputs]
         shape, dtype = types[0] if types else (None, "")
         with self._builder.scope(f"/{scope}"):
@@ -175,6 +183,7 @@ class GraphRecorder:
                 sources,
                 shape,
                 dtype,
+                attributes={f"{NUMBER_PREFIX}{slot}": value for slot, value in numbers.items()},
                 several=types if len(types) > 1 else None,
                 source_lines=[line.as_text() for line in stack],
                 number=number,

@@ -289,7 +289,7 @@ class DumpRecorder:
     def _observe(self, call: capture.OperatorCall) -> Callable[[Sequence[Any]], None] | None:
         """Copy the inputs of an operator before it runs, and return a function to call with its outputs."""
         facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
-        name = self._graph.operator(call.type, call.scope, facts, call.stack)
+        name = self._graph.operator(call.type, call.scope, facts, call.stack, call.numbers)
         wanted = self._kernels(name)
         takes_inputs = wanted and self.config.input_output != 2
         inputs = [self._copied(item) for item in call.inputs] if takes_inputs else []

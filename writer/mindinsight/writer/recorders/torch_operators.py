@@ -50,6 +50,19 @@ _IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, a
     "new_empty",
     "new_empty_strided",
 }
+# Operators on two values, of which the second may be a number.
+_OF_NUMBERS: Final = {
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "rsub",
+    "remainder",
+    "fmod",
+    "clamp_min",
+    "clamp_max",
+}
 _FOREIGN: Final = (  # paths of code that is not the user's
     f"{Path(torch.__file__).parent}{os.sep}",
     f"{Path(__file__).parent}{os.sep}",
@@ -129,7 +142,8 @@ class TorchCapture(OperatorCapture):
         if name in _IGNORED or os.getpid() != self._process:  # a forked worker of a DataLoader
             return None
         scope, stack = self._origin()
-        return self._observer(OperatorCall(name, scope, tuple(tensors_of(arguments)), stack))
+        tensors = tuple(tensors_of(arguments))
+        return self._observer(OperatorCall(name, scope, tensors, stack, _numbers(name, arguments)))
 
     def _after(self, function: Any, finish: Callable[[Sequence[Any]], None], outputs: Any) -> None:
         if function.namespace == "c10d":  # a collective: its tensors hold the result only afterwards
@@ -213,6 +227,15 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
         for name, module in model.named_modules(prefix=model_name)
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
     ]
+
+
+def _numbers(name: str, arguments: Sequence[Any]) -> dict[str, float]:
+    """Return the number that an operator takes beside a tensor, by its slot, or an empty dictionary."""
+    if name.rstrip("_") not in _OF_NUMBERS or len(arguments) != len(("tensor", "number")):
+        return {}
+    tensor, number = arguments
+    known = isinstance(tensor, torch.Tensor) and type(number) in (int, float)
+    return {"1": float(number)} if known else {}
 
 
 def _node_of(tensor: torch.Tensor) -> Any:

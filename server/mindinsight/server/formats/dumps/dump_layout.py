@@ -66,7 +66,7 @@ def _dumped_operator(
         order=first.order,
         inputs=inputs,
         outputs=outputs,
-        arguments=arguments_of(first.type, first.recorded),
+        arguments=arguments_of(first.type, first.recorded) or (node.arguments if node else ()),
         inputs_known=_all_inputs(inputs, node),
         outputs_known=bool(outputs),
         **_graph_facts(node),

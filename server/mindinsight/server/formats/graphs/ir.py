@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SMALL: Final = 4 << 20  # bytes of a graph whose operators are held in memory
 MAX_DIGITS: Final = 9  # of an element's index
+_NUMBER_SLOT: Final = re.compile(r"input\.\d{1,9}", re.ASCII)
 PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
 
 
@@ -80,6 +82,7 @@ class IrNode:
     scope: str
     sources: tuple[str, ...]  # names of operators and parameters that feed it, past loads and tuples
     stacks: tuple[tuple[Frame, ...], ...]  # each innermost first
+    arguments: tuple[tuple[str, str], ...] = ()  # numbers that our recorders found: "input.<slot>", text
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,4 +246,9 @@ def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, s
         arguments[1:] = [numbers.get(argument, argument) for argument in arguments[1:]]
     sources = dataflow.add(show_text(node.name), op, name, arguments)
     lines = "\n".join(map(show_text, node.source_address)).split("\n")
-    return IrNode(op, name, show_text(node.scope), sources, stacks_of(lines))
+    recorded = tuple(
+        (show_text(attribute.name), json.dumps(attribute.value.double_val))
+        for attribute in node.attribute
+        if _NUMBER_SLOT.fullmatch(attribute.name) and attribute.value.HasField("double_val")
+    )
+    return IrNode(op, name, show_text(node.scope), sources, stacks_of(lines), recorded)
