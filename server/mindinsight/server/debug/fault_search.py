@@ -441,10 +441,9 @@ class OriginSearch:
 
     def _given(self, operator: Operator) -> Carrier:
         """Return "tensors" if an operator may have received an unrecorded number, else ""."""
-        numbers = any(name.startswith("input.") for name, _ in operator.arguments)
-        known = self._numbers_known or operator.depends or numbers
-        count = max(len(operator.inputs), len(operator.sources))
-        module = operator.scope[-1] if operator.scope else ""
+        recorded = any(name.startswith("input.") for name, _ in operator.arguments)
+        known = self._numbers_known or operator.depends or recorded
+        count, module = max(len(operator.inputs), len(operator.sources)), "".join(operator.scope[-1:])
         return "" if known or takes_no_number(operator.type, count, module) else "tensors"
 
     def _judge_by_sources(self, position: int, operator: Operator | None) -> Origin:
