@@ -182,15 +182,16 @@ def matrix_that_grows_fiftyfold(folder: Path) -> Question:
     return _growing(folder, 50.0)
 
 
-def _moved_once(folder: Path, size: float) -> Question:
-    """Four matrices tremble over twelve checkpoints. One changes more at the eighth, and all at the fifth."""
+def _moved_once(folder: Path, size: float, all_sizes: Mapping[int, float] = {5: 0.3}) -> Question:
+    """Four matrices tremble over twelve checkpoints. One changes more at the eighth, and all at others."""
     random = np.random.default_rng(1)
     weights = {f"{name}.weight": random.standard_normal((8, 8)) for name in "abcd"}
     weights["a.bias"] = 1e-6 * np.ones(8)
     saved = []
     for number in range(12):
         for name, values in weights.items():
-            share = 0.3 if number == 5 else size if (number, name) == (8, "b.weight") else 0.01
+            alone = size if (number, name) == (8, "b.weight") else 0.01
+            share = all_sizes.get(number, alone)
             weights[name] = values * (1 + share * random.standard_normal(values.shape))
         weights["a.bias"] = weights["a.bias"] + 0.01 * number
         saved.append(dict(weights))
@@ -202,12 +203,31 @@ def matrix_that_changes_fifty_times_as_much_once(folder: Path) -> Question:
     return _moved_once(folder, 0.5)
 
 
+@situation(makes=["claim.checkpoint.all_stand_out"], never=["claim.checkpoint.stands_out"])
+def all_matrices_that_change_thirty_times_as_much_once(folder: Path) -> Question:
+    return _moved_once(folder, 0.01)
+
+
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.all_stand_out"])
+def all_matrices_that_change_as_much_twice(folder: Path) -> Question:
+    """A learning rate that restarts."""
+    return _moved_once(folder, 0.01, {4: 0.3, 8: 0.3})
+
+
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.all_stand_out"])
+def all_matrices_that_change_five_times_as_much_once(folder: Path) -> Question:
+    return _moved_once(folder, 0.01, {5: 0.05})
+
+
 @situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.stands_out"])
 def matrix_that_changes_three_times_as_much_once(folder: Path) -> Question:
     return _moved_once(folder, 0.03)
 
 
-@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.stands_out"])
+@situation(
+    makes=["claim.checkpoint.largest_step"],
+    never=["claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out"],
+)
 def matrix_beside_others_that_hardly_move_until_they_are_trained_too(folder: Path) -> Question:
     random = np.random.default_rng(1)
     weights = {f"{name}.weight": random.standard_normal((8, 8)) for name in "abcd"}

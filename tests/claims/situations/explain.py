@@ -1318,12 +1318,78 @@ def as_many_checkpoints_as_are_read(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.explain.checkpoint_frozen", "claim.explain.nothing"],
+    never=[*_but("_frozen"), "claim.explain.found"],
+    exit_code=2,
+)
+def a_weight_that_is_the_same_in_all_checkpoints(folder: Path) -> Question:
+    """Its bias is trained."""
+    return _with_checkpoints(folder, [1.0, 1.0, 1.0])
+
+
+@situation(
     makes=["claim.explain.checkpoint_frozen", "claim.explain.found"],
     never=[*_but("_frozen"), "claim.explain.nothing"],
     exit_code=1,
 )
-def a_weight_that_is_the_same_in_all_checkpoints(folder: Path) -> Question:
-    return _with_checkpoints(folder, [1.0, 1.0, 1.0])
+def weights_that_are_all_the_same_in_all_checkpoints(folder: Path) -> Question:
+    question = _with_checkpoints(folder, [])
+    for number in (1, 2):
+        np.savez(folder / "run" / f"net-{number}.npz", **{"a.weight": np.ones((2, 2)), "a.bias": np.ones(2)})  # type: ignore[arg-type]
+    return question
+
+
+@situation(
+    makes=["claim.explain.checkpoint_frozen", "claim.explain.nothing"],
+    never=[*_but("_frozen"), "claim.explain.found"],
+    exit_code=2,
+)
+def a_weight_beside_an_adapter_that_is_trained(folder: Path) -> Question:
+    question = _with_checkpoints(folder, [1.0, 1.0])
+    for number in (1, 2):
+        weights = {"fc.weight": np.full((2, 2), 1.0), "fc.lora_B": np.full((2, 2), float(number))}
+        np.savez(folder / "run" / f"net-{number}.npz", **weights)  # type: ignore[arg-type]
+    return question
+
+
+def _changing(folder: Path, changes: Mapping[tuple[int, str], float]) -> Question:
+    """Write twelve checkpoints of four weights, which change by a hundredth or as ``changes`` says."""
+    random = np.random.default_rng(1)
+    question = _with_checkpoints(folder, [])
+    weights = {f"{name}.weight": random.standard_normal((8, 8)) for name in "abcd"}
+    for number in range(12):
+        for name, values in weights.items():
+            share = changes.get((number, name[0]), 0.01)
+            weights[name] = values * (1 + share * random.standard_normal(values.shape))
+        np.savez(folder / "run" / f"net-{number}.npz", **weights)  # type: ignore[arg-type]
+    return question
+
+
+@situation(
+    makes=["claim.checkpoint.stands_out", "claim.explain.nothing"],
+    never=["claim.checkpoint.all_stand_out", *FAULTY],
+    exit_code=0,
+)
+def a_layer_that_was_reset(folder: Path) -> Question:
+    return _changing(folder, {(8, "b"): 0.5})
+
+
+@situation(
+    makes=["claim.checkpoint.all_stand_out", "claim.explain.nothing"],
+    never=["claim.checkpoint.stands_out", *FAULTY],
+    exit_code=0,
+)
+def weights_that_all_moved_far_at_a_step(folder: Path) -> Question:
+    return _changing(folder, {(6, name): 0.5 for name in "abcd"})
+
+
+@situation(
+    makes=["claim.explain.nothing"],
+    never=["claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out", *FAULTY],
+    exit_code=0,
+)
+def weights_that_change_evenly(folder: Path) -> Question:
+    return _changing(folder, {(8, "b"): 0.03})
 
 
 @situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.levels import GROWN
 from mindinsight.server.debug.checkpoint_weights import (
     SavedStep,
@@ -14,7 +14,9 @@ from mindinsight.server.debug.checkpoint_weights import (
     find_series,
     list_weights,
     measure_weights,
+    weight_timeline,
 )
+from mindinsight.server.debug.compare.weight_history import STANDING_OUT, history_claims
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -59,6 +61,8 @@ def search_checkpoints(
         left += len(steps) - len(read)
         count += len(read)
         own = list(_of_series(read, known, executor))
+        if len(read) == len(steps) and sum(sizes.values()) <= _SMALL and not own:
+            own += _standing_out(read, known, executor)
         first = first or next((str(claim.evidence[0]["file"]) for claim in own if claim.evidence), "")
         claims += own
     if left:
@@ -139,13 +143,26 @@ def _of_series(
         yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)
 
 
+def _standing_out(
+    series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
+) -> Iterator[Claim]:
+    """Yield notes about the weights that changed far more at one checkpoint than at others."""
+    rows = list(weight_timeline([list_weights(known[saved.id]) for saved in series], executor))
+    for claim in history_claims(rows, [saved.id for saved in series]):
+        if claim.key in STANDING_OUT:
+            file = str(claim.values["checkpoint"])
+            yield replace(
+                claim, values={**claim.values, "checkpoint": known[file].name}, evidence=({"file": file},)
+            )
+
+
 def _frozen(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
     """Yield a claim about the weights whose bytes are the same in the first and the last checkpoint that was
     read, if any.
 
-    Whether they were frozen on purpose is not in a checkpoint.
+    Whether they were frozen on purpose is not in a checkpoint, so this is left open if others changed.
     """
     if len(series) < 2:
         return
@@ -163,4 +180,6 @@ def _frozen(
     if still:
         values = {"n": len(still), "count": len(both), "names": few(still, _NAMED)}
         values |= {"before": first.name, "file": last.name}
-        yield Claim("claim.explain.checkpoint_frozen", "found", values, ({"file": series[-1].id},))
+        states = {own.state for own in compared if not is_state(own.name, names)}
+        verdict: Verdict = "unknown" if "changed" in states else "found"
+        yield Claim("claim.explain.checkpoint_frozen", verdict, values, ({"file": series[-1].id},))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict, few
+from mindinsight.server.types import Doubles, Ints
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.checkpoint_weights import TimelineRow
 
 _NAMED: Final = 3  # tensors that one sentence lists
 _STILL: Final = 2  # checkpoints: a single equal one may be a copy of the last
+STANDING_OUT: Final = ("claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out")
 _SHAPES: Final = ("shape", "reshaped")
 _MATRIX: Final = 2  # axes: a bias begins near zero, where its changes are large for its norm
 _FIRST: Final = (
@@ -23,6 +25,7 @@ _FIRST: Final = (
 _FEWEST: Final = 5  # changes that tell what is usual, of a weight; half as many weights of a checkpoint
 _STANDS_OUT: Final = 10.0  # times the usual change
 _SPREADS: Final = 10.0  # of all such ratios, by which the largest exceeds them
+_ALONE: Final = 3.0  # times the second largest change: more than one such step is a schedule
 
 
 def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
@@ -45,8 +48,8 @@ def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
 
 
 def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Yield a claim about the matrix that once changed ten times as much as it usually does, and as others
-    did then, if there is one."""
+    """Yield claims about the checkpoint at which all matrices changed ten times as much as they usually do,
+    and about the matrix that did so once, while others did not, if there are any."""
     table = np.array([[cell.change or np.nan for cell in row.cells] for row in weights], np.float64)
     if table.size == 0:
         return
@@ -58,8 +61,11 @@ def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     rest = np.full(table.shape, np.nan)
     part = np.log(table[np.ix_(rows, columns)])
     part -= np.nanmedian(part, axis=1, keepdims=True)
-    rest[np.ix_(rows, columns)] = part - np.nanmedian(part, axis=0)
+    together = np.nanmedian(part, axis=0)
+    rest[np.ix_(rows, columns)] = part - together
     spread = 1.4826 * float(np.nanmedian(np.abs(rest)))
+    later = np.flatnonzero(columns) >= _FIRST
+    yield from _all_stand_out(together[later], np.flatnonzero(columns)[later], checkpoints)
     rest[:, :_FIRST] = np.nan
     usual = np.full(len(table), np.nan)
     usual[rows] = np.nanmedian(table[rows], axis=1)
@@ -73,9 +79,20 @@ def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     name = weights[row].name
     values = {"name": name, "checkpoint": checkpoints[at], "share": float(table[row, at])}
     values["factor"] = float(f"{np.exp(largest):.2g}")
-    yield Claim(
-        "claim.checkpoint.stands_out", "note", values, ({"tensor": name, "checkpoint": checkpoints[at]},)
-    )
+    yield Claim(STANDING_OUT[0], "note", values, ({"tensor": name, "checkpoint": checkpoints[at]},))
+
+
+def _all_stand_out(changes: Doubles, columns: Ints, checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Yield a claim about the checkpoint at which weights changed most, if that is ten times the usual change
+    and more than at any other. ``changes`` [n] are logarithms of the ratios, those of ``columns``."""
+    order = np.argsort(changes)
+    if len(order) < _FEWEST or changes[order[-1]] - changes[order[-2]] < np.log(_ALONE):
+        return
+    if changes[order[-1]] - np.median(changes) >= np.log(_STANDS_OUT):
+        checkpoint = checkpoints[int(columns[order[-1]])]
+        factor = float(f"{np.exp(changes[order[-1]] - np.median(changes)):.2g}")
+        values = {"checkpoint": checkpoint, "factor": factor}
+        yield Claim(STANDING_OUT[1], "note", values, ({"checkpoint": checkpoint},))
 
 
 def _claim(
