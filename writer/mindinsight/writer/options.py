@@ -50,7 +50,8 @@ def directory(log_dir: Any) -> Path:
 
 
 def name_part(value: str, argument: str) -> str:
-    """Return a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and inner dots.
+    """Return ``value`` if it is a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and
+    inner dots.
 
     Raises TypeError or ValueError otherwise.
     """

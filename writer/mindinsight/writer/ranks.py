@@ -27,7 +27,7 @@ class Rank(NamedTuple):
 
 
 def rank_of(environment: Mapping[str, str] = os.environ) -> Rank:
-    """Return the rank by the variables of the first launcher that set both, or rank 0 of 1."""
+    """Return the rank from the first launcher that set both its variables to numbers, or rank 0 of 1."""
     for number, world in _LAUNCHERS:
         if environment.get(number, "").isdecimal() and environment.get(world, "").isdecimal():
             return Rank(int(environment[number]), int(environment[world]))

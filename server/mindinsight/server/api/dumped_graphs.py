@@ -130,7 +130,11 @@ def node(
 
 @router.get("/outer")
 def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-    """Return the dumped tensors of a parameter. `updated` means recorded after its operators ran."""
+    """Return the dumped tensors of the parameter ``node``. An unknown one has none.
+
+    `updated` tensors were recorded after the first operator of the step ran. Operators may have received
+    other values.
+    """
     return {
         "operators": _operators(overlay, node),
         "claims": [],

@@ -153,7 +153,10 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 
 @router.patch("/{report_id}/blocks/{block_id}")
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
-    """Move a block, freeze its card as it is, or make it live again, and return the report."""
+    """Move a block, freeze its card with the content in `body`, or make it live again, and return the report.
+
+    Freezing without content also makes the card live. Raises ApiError for an unknown report or block.
+    """
     with storing(_ERRORS):
         if body.action == "move":
             service.workspace.reports.move(report_id, block_id, body.after)

@@ -332,7 +332,10 @@ def _pipeline_address(run: Mapping[str, Any]) -> str:
 
 
 def write_frame(out: Path, recorder: Recorder, runs: int) -> None:
-    """Write the frame of every page, the scripts, styles and texts, and the index of the stored responses."""
+    """Write the frame of every page, the scripts, styles and texts, and the index of the stored responses.
+
+    ``runs`` is the number of runs, which the index states.
+    """
     assets = Assets(WEB, views=extensions.views())
     pages = Pages(assets)
     for view in pages.names:

@@ -36,7 +36,7 @@ def batched(
 
 
 def file_size(entry: TensorEntry | None) -> int:
-    """Return the size in bytes of the file that holds a tensor, 0 if there is none."""
+    """Return the size in bytes of the file that holds a tensor, 0 without a file or if it is unreadable."""
     try:
         return 0 if entry is None or entry.ref is None else os.lstat(entry.ref.path).st_size
     except (OSError, ValueError):

@@ -308,7 +308,11 @@ class Alignment:
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Return the alignment of a curve with its baseline (ascending, unique steps) by a relative tolerance."""
+    """Compare a curve with its baseline at their common steps, and return where and how far they differ.
+
+    Steps are ascending and unique. ``tolerance`` is relative to the baseline. The verdict is "no_steps"
+    without a common step.
+    """
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:

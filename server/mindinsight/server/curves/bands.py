@@ -155,7 +155,10 @@ Ended: TypeAlias = Literal["hold", "drop", "common"]
 
 
 def one_per_job(grid: Cells, jobs: Sequence[str]) -> Cells:
-    """Return the grid with one curve for each job: the mean, lowest and highest value of its rows."""
+    """Return the grid with one row for each job, in the order of first appearance in ``jobs`` [r].
+
+    It has the mean of the job's rows, their lowest and highest value, and the sum of ``bad``.
+    """
     rows = [[row for row, other in enumerate(jobs) if other == job] for job in dict.fromkeys(jobs)]
     parts = [Cells(grid.steps, grid.mean[of], grid.low[of], grid.high[of], grid.bad[of]) for of in rows]
     bands = [band(part) for part in parts]

@@ -253,7 +253,7 @@ class Differences:
         return int(candidates[np.argmax(sums / np.sqrt(candidates - begin))])
 
     def spikes(self, lasting: list[RankOutlier]) -> list[tuple[float, RankOutlier]]:
-        """Return the ranks with spikes, steps at which a curve exceeds the expectation, with their scores.
+        """Return (score, outlier) of each rank with spikes: steps at which its curve exceeds the expected.
 
         ``lasting`` differences are removed first.
         """
@@ -454,7 +454,7 @@ def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutl
 
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the outlier ranks among ``curves`` (steps ascending, values), by row.
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row, [] for fewer than two.
 
     An anomaly that most of the curves have makes no rank an outlier.
     """
@@ -508,8 +508,10 @@ def _is_far(steps: int, of_rank: Ints) -> bool:
 
 
 def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
-    """Return the rows of curves that begin much later or end much later than most, [] for fewer than three
-    curves."""
+    """Return the rows of curves that begin much later or end much later than most.
+
+    The list is empty for fewer than three curves with steps.
+    """
     alive = [row for row, steps in enumerate(curves) if len(steps)]
     if len(alive) < 3:
         return []

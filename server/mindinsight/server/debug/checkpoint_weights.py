@@ -286,8 +286,8 @@ def _compare_named(
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Return the difference of one tensor between two files, as `unreadable` if it cannot be read. Read by
-    parts."""
+    """Return the difference of one tensor between two files, `unreadable` if it cannot be read. Parts of it
+    are read in turn."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:

@@ -191,7 +191,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
-    """Return True if an operator of this type, given ``tensors`` tensors, has no number as further argument.
+    """Return True if an operator of this type takes no number besides ``tensors`` tensors as arguments.
 
     ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
     """

@@ -80,7 +80,7 @@ MAX_TEXT: Final = 64 << 10  # characters that are shown of one text
 
 
 def safe_text(text: str | bytes) -> str:
-    """Return a text as `show_text` does, truncated after MAX_TEXT characters."""
+    """Return a text that can be encoded as UTF-8, as `show_text` does, cut after MAX_TEXT characters."""
     shown = show_text(text)
     return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
 

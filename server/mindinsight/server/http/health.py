@@ -33,7 +33,7 @@ def seconds_since_scan(service: Service) -> float:
 
 
 def counts(snapshot: Snapshot) -> dict[str, int]:
-    """Return the numbers of runs, files and points, and of unreadable data."""
+    """Return the numbers of runs (also those left out), files, bytes and points, and of unreadable data."""
     runs = snapshot.runs.values()
     files = [file for run in runs for file in run.files]
     return {

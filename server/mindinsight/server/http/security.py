@@ -215,10 +215,10 @@ def forwarded_prefix(value: str) -> str:
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """Return the scope with the full path in `path`, and the prefixes in `root_path`.
+    """Return the scope with the path that the client requested in `path`, and both prefixes in `root_path`.
 
     `taken` is a prefix that a proxy may have removed from the path. If the path still begins with it, the
-    proxy has not.
+    proxy has not. `prefix` is that of the server itself.
     """
     path = scope["path"]
     if taken and path != taken and not path.startswith(taken + "/"):

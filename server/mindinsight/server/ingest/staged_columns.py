@@ -350,7 +350,7 @@ class ScalarTable:
         return {section.file for group in self._by_id() for section in group.sections}
 
     def store(self, cold: ColdColumns, smallest: int) -> list[str]:
-        """Move the values of groups with at least ``smallest`` in memory to disk, and return their tags.
+        """Move the values of groups with at least ``smallest`` values in memory to disk, and return the tags.
 
         The last value of each stays in memory.
         """

@@ -43,7 +43,7 @@ _MADE: Final = 20_000
 
 
 def before_imports() -> None:
-    """Disable garbage collection during imports, and keep NumPy from starting threads."""
+    """Disable garbage collection until `after_imports`, and keep NumPy from starting threads."""
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.05 CPU s, for matrices that nobody multiplies
 

@@ -113,7 +113,7 @@ def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> 
 
 
 def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the first ``count`` lines and marks that begin at ``offset`` in part ``index`` or later.
+    """Return up to ``count`` lines and marks from byte ``offset`` of part ``index`` on, also of later parts.
 
     A line that was printed over is omitted.
     """

@@ -203,10 +203,11 @@ def _check_status(status: os.stat_result, reference: Reference, identity: tuple[
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
-    """Return the bytes of a reference, at most MAX_PAYLOAD.
+    """Return the bytes of a reference.
 
     ``identity`` is device and inode of the file in which the payload was found. Links are not followed.
-    Raises Gone if the file is missing, too short or replaced, UnreadableError above MAX_PAYLOAD.
+    Raises Gone if the file is missing, too short or replaced, UnreadableError for more bytes than
+    MAX_PAYLOAD.
     """
     if reference.size > MAX_PAYLOAD:
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")

@@ -83,7 +83,7 @@ def _recorded(run: Run, parameter: Parameter) -> Any:
 
 
 def fitting(recorded: Any, parameter: Parameter) -> Value | None:
-    """Return the parameter's value closest to the recorded one, or None if the file does not allow it.
+    """Return the value of the parameter that a recorded one stands for, or None if it cannot have it.
 
     Lineage rounds to float32, so that a recorded value may be slightly outside of the range.
     """

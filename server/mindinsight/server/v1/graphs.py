@@ -61,7 +61,10 @@ def nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
 
 @router.get("/nodes/all")
 def all_nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
-    """Return all leaves below a scope, depth first."""
+    """Return all leaves below a scope, by default the root, depth first.
+
+    Raises UnknownNode or TooManyEdges.
+    """
     return {"all_nodes_detail": v1_graph.all_leaves(tree, name or "")}
 
 

@@ -105,7 +105,7 @@ def bucket_number(total: int) -> int:
 
 
 def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
-    """Return the edges [b + 1] of buckets that cover all `histograms`."""
+    """Return the edges [b + 1] of buckets that cover all `histograms`, -0.5 to 0.5 if they are empty."""
     filled = [histogram for histogram in histograms if histogram.total > 0]
     low = min((histogram.minimum for histogram in filled), default=0.0)
     high = max((histogram.maximum for histogram in filled), default=0.0)

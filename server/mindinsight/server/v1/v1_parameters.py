@@ -67,9 +67,9 @@ def required_text(name: str, description: str = _FIRST) -> Any:
 
 
 def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
-    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, else `default`.
+    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, `default` if absent.
 
-    The default is for an absent parameter. A `high` of None is no limit. The dependency raises V1Error if the
+    A `high` of None is no limit. The dependency raises V1Error if the
     value is no integer or outside of the limits.
     """
     query = Query(alias=name, description=f"an integer; {_FIRST}")

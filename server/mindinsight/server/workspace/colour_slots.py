@@ -21,7 +21,7 @@ class Slots(Protocol):
     """Allocator of colour slots to jobs."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
+        """Return the slots by job, at least of `jobs`. New jobs get the next numbers, in the given order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class BaseSlots:
         self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the number of the colour of every job. Jobs without one get the next numbers, in the given
-        order."""
+        """Return the numbers of the colours by job, at least of `jobs`. New jobs get the next numbers, in the
+        given order."""
         if not all(job in self._numbers for job in jobs):
             stored = self._stored(jobs)
             with self._lock:

@@ -37,7 +37,7 @@ class Notes(JsonStore[Note]):
         super().__init__(folder / "notes.json", base, _note)
 
     def all(self) -> Mapping[str, Note]:
-        """Return the notes by run."""
+        """Return the notes by run. Of several pinned runs, only the one pinned last stays pinned."""
         return newest_pin_only(super().all())
 
     def change(self, run: str, **fields: Any) -> Note:

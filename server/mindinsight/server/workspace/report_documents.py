@@ -122,11 +122,11 @@ class Reports(JsonStore[Report]):
         self._cards.drop(name)
 
     def insert(self, report_id: str, block: Block, after: str, frozen: str | None = None) -> str:
-        """Insert a block after another one, after END or START, and return its id.
+        """Insert a block behind the block `after`, or at START or END, and return its id.
 
         `frozen` is the content of a frozen card.
 
-        Raises Full if there are MAX_BLOCKS.
+        Raises Full if there are MAX_BLOCKS, and KeyError for an unknown report or block.
         """
         block = replace(block, id=_new_id())
 

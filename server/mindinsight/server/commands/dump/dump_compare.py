@@ -258,7 +258,11 @@ class StepSummary:
 
 
 def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], tolerance: Tolerance) -> int:
-    """Compare all steps, print a line for each that differs, and return the exit code of `dump compare`."""
+    """Compare all steps, print a line for each that differs, and return 0 if all agree, 1 if any differs, 2
+    if unknown.
+
+    Raises ValueError if `options` select other ranks or steps of the reference, or msprobe's report.
+    """
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
         others = "--msprobe, --reference-rank, --reference-step"
         raise ValueError(terminal.localize("cli.dump.every_step_alone", {"names": others}))

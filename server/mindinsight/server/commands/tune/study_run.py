@@ -107,7 +107,7 @@ def failure_text(failure: dict[str, Any]) -> str:
 
 
 def failure_name(failure: dict[str, Any]) -> str:
-    """Return the reason of a failed trial, as key of its text below ``tuning.failure``."""
+    """Return the key below ``tuning.failure`` of the text for the reason of a failed trial."""
     reason: str = failure.get("reason", "unknown")
     return "nothing" if reason == "no_target" and not failure.get("there") else reason
 
@@ -131,7 +131,8 @@ def best_value(target: Target, value: float, number: int) -> str:
 
 
 def progress_line(counts: dict[str, Any], best: str) -> str:
-    """Return trials done of those planned, best value, failed, pruned, running and time left, as one line."""
+    """Return a line: trials done and planned, ``best``, those failed, pruned, interrupted and running if any,
+    and the time left."""
     parts = [localize("tuning.done", {"n": counts["done"], "all": counts["wanted"]}), best]
     for name in ("failed", "pruned", "interrupted", "running"):
         parts += [localize(f"tuning.count.{name}", {"n": counts[name]})] if counts[name] else []

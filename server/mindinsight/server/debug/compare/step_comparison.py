@@ -61,7 +61,7 @@ def compare_steps(
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
 ) -> Iterator[StepComparison]:
-    """Yield the comparison of each (rank, step), in order. Tensors of several steps are read at a time."""
+    """Yield the comparison of each (rank, step), in order. Tensors of several steps are read together."""
     damage: dict[int, list[FileDamage]] = {}
     unlisted: dict[int, int] = {}
     parameters: dict[int, tuple[Parameters, Parameters]] = {}

@@ -260,8 +260,8 @@ class Overlay:
         return column
 
     def other_inputs(self, node: int) -> Iterator[Claim]:
-        """Yield a claim if an operator received an output of an operator missing from the graph, in place of
-        an input that the graph has, as after a change of the code.
+        """Yield a claim if an operator received an output that is not in the graph, instead of an input that
+        is, as after a change of the code.
 
         Nothing is claimed if that input is missing from the dump, because it may stand for other operators.
         """

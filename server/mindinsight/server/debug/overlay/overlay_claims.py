@@ -85,8 +85,8 @@ def growth_claims(dump: Dump, rank: int, step: int, located: bool) -> list[Claim
 
 
 def broken_before(operators: Sequence[Operator], results: Sequence[TensorResult]) -> list[str]:
-    """Return the names of the parameters that an operator before the optimizer received with non-finite
-    values, such as weights and data."""
+    """Return the names of the parameters (weights, data) that were non-finite when an operator before the
+    optimizer received them."""
     broken = {
         (*operator_key(result.entry), result.entry.slot)
         for result in results

@@ -24,7 +24,7 @@ def assemble_operators(
     nodes: dict[str, IrNode],
     arguments_of: ArgumentsOf,
 ) -> tuple[dump_types.Operator, ...]:
-    """Return the operators with dumped tensors, and planned operators without any, in execution order.
+    """Return the operators with dumped tensors, and the others of ``order``, in execution order.
 
     ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
     ``arguments_of`` returns the recorded scalar arguments of an operator.

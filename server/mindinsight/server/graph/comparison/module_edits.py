@@ -167,8 +167,8 @@ def _is_one_type(comparison: Comparison, kind: Kind, nodes: tuple[frozenset[int]
 
 
 def module_claims(comparison: Comparison, edits: list[ModuleEdit]) -> Iterator[Claim]:
-    """Yield one claim for each group of edits of one kind with the same classes, and the same name if a
-    module was added or removed."""
+    """Yield one claim for each group of edits of the same kind and classes. Added or removed modules of one
+    group also have the same name."""
     groups: dict[tuple[str, ...], list[ModuleEdit]] = {}
     for edit in edits:
         names = [

@@ -31,11 +31,12 @@ _LEAST: Final = 0.25  # share of common operators below which only scopes of equ
 
 
 def match_scopes(left: Tree, right: Tree, to_right: Numbers) -> list[Pair]:
-    """Return pairs of scopes, and of boxes of one type, matched by the operators' partners ``to_right`` [t].
+    """Return pairs (left, right) of matched scopes, and of matched boxes of one type.
 
-    The roots are partners. Scopes that share the largest part of their operators
-    (Jaccard index) come first, of equals those of equal name. The rest is matched below matched parents by
-    name, then by name without numbers (``3-Block``, ``13-Block``), in order.
+    ``to_right`` [t of left] is the right index of each left operator's partner, -1 for none. The roots are
+    partners. Scopes that share the largest part of their operators (Jaccard index) come first, of equals
+    those of equal name. The rest is matched below matched parents by name, then by name without numbers
+    (``3-Block``, ``13-Block``), in order.
     """
     pairs: list[Pair] = [(ROOT, ROOT)]
     taken: Taken = ({ROOT}, {ROOT})
@@ -198,9 +199,10 @@ def _separate(partners: Offsets, chosen: Flags) -> int:
 def match_carriers(
     columns: NodeColumns, partners: Offsets, owners: Offsets, carriers: tuple[Offsets, Offsets]
 ) -> None:
-    """Match operators that only pass a value through, such as Load, by that value, in ``partners``.
+    """Match operators that only pass a value through, such as Load, by that value, and change ``partners``.
 
-    Pairs that contradict their values or owners are separated first. Operators that pass the same value are
+    ``carriers`` are from `carried_values`, ``owners`` [n] is each operator's parameter, 0 if unknown. Pairs
+    that contradict their values or owners are separated first. Operators that pass the same value are
     matched by the operators that use their output.
     """
     carried, codes = carriers

@@ -184,7 +184,8 @@ def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
 
 
 def child_of(starts: Numbers, leaves: Numbers) -> Numbers:
-    """Return [l] the child that holds each leaf. ``starts`` are all children of a scope, sorted."""
+    """Return [l] the index of the child that holds each leaf. ``starts`` are the indices of all children of
+    a scope, ascending."""
     return starts[np.searchsorted(starts, leaves, side="right") - 1]
 
 

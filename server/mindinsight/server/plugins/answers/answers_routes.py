@@ -64,7 +64,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 
 def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
-    """Return the divergence of each scalar that both groups have: those that diverge first, by onset.
+    """Return the divergence of each scalar that both groups have. Those that diverge come first, by onset.
 
     Scalars with a single value are left out, unless all of them have one.
     """

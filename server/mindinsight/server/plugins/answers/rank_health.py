@@ -172,7 +172,10 @@ def health_claims(
     left_out: int = 0,
     slow: Sequence[SlowRank] = (),
 ) -> list[Claim]:
-    """Return the claims about a job: slow ranks, ranks by their worst other divergence, then unknowns.
+    """Return the claims about the ranks of a job, or that they are alike.
+
+    They are in this order: slow ranks, ranks by the worst of their other divergences, two ranks that differ
+    from each other, and what is unknown.
 
     `compared` has the indices of the compared ranks for each scalar. `levels` are the claims about levels
     that differ without an outlier rank. ``left_out`` is the number of runs that the server does not show.

@@ -96,7 +96,10 @@ def _known(values: Sequence[Value]) -> int:
 
 
 def left_out(runs: Sequence[Run], recorded: set[str], by: str = "") -> LeftOut:
-    """Return the ``recorded`` settings that are not compared. ``by`` is the scalar that split the runs."""
+    """Return the ``recorded`` settings that are not compared: random seeds, names of runs, repeated results.
+
+    ``by`` is the scalar that split the runs.
+    """
     values = [hyper_of(run.lineage) for run in runs]
     columns = {name: [run.get(name) for run in values] for name in sorted(recorded)}
     seeds = [name for name, column in columns.items() if is_seed(name, column)]

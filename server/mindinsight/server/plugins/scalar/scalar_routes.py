@@ -82,7 +82,8 @@ async def band_of(
     ] = None,
     accept: Accept = "",
 ) -> Response:
-    """Return centre, spread and range over many runs, per column of steps.
+    """Return centre, spread and range over many runs, per column of steps. Unknown runs, and runs without the
+    scalar, are left out.
 
     `mean` has the standard `deviation`, `median` the quartiles `lower` and `upper`, which never leave the
     range from `low` to `high`.
@@ -141,7 +142,8 @@ async def ranks(
     px: Annotated[int, Query(ge=1, le=2000, description="columns of the heat map")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """Return the means of a heat map: rows are the ranks of `job`, columns are ranges of steps.
+    """Return the means of a heat map: rows are the ranks of `job`, columns are ranges of steps. Empty if no
+    rank has the scalar.
 
     `mean` holds [ranks, columns] numbers, NaN without a value.
     `not_finite` holds the indices of the cells with non-finite values. `strays` lists the ranks that diverge

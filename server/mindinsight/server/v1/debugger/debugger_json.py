@@ -134,8 +134,8 @@ class WatchedLeaves:
 
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
-    """Return the classes of each operator's outputs (tensor, weight, gradient, activation), by full name,
-    from the rank's first step.
+    """Return the classes (tensor, weight, gradient, activation) of each operator's outputs, by the operator's
+    full name, at the rank's first step. Empty if the rank has no steps.
     """
     classes: dict[str, frozenset[str]] = {}
     for step in session.dump.steps(rank)[:1]:

@@ -243,7 +243,10 @@ def _slot(slot: str, values: Any) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/tensor-files/load", "name of a tensor, graph_name, prev, rank_id")
 def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Prepare a tensor of the current or the previous step for download."""
+    """Prepare a tensor of the current or the previous step for download, and return its step.
+
+    Raises V1Error if its values were not dumped.
+    """
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
     previous = body.get("prev") in (True, "true")

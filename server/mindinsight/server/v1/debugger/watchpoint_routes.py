@@ -138,7 +138,10 @@ _ERRORS: Final = (
     "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node",
 )
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return a page of the nodes with hits, in execution order."""
+    """Return a page of the nodes with hits, in execution order, or no page if there are none.
+
+    Raises V1Error for a page past the last.
+    """
     group = body.get("group_condition")
     if not isinstance(group, dict):
         raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
