@@ -1,12 +1,17 @@
 """Fields of a message and varints, against what protobuf's own rules say."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.formats.wire_format import (
     FAR,
+    MAX_SIZE,
     UnparsableError,
     last_field,
     message_fields,
@@ -39,6 +44,32 @@ def test_a_varint_without_an_end_is_no_number() -> None:
     for end in (3, 11):
         with pytest.raises(UnparsableError):
             read_varint(data, 0, end)
+
+
+def overlong(number: int, size: int) -> bytes:
+    """Return a varint of more bytes than it needs."""
+    return bytes(number >> 7 * at & 0x7F | (at < size - 1) << 7 for at in range(size))
+
+
+@pytest.mark.parametrize("size", range(2, 11))
+@pytest.mark.parametrize("within", [lambda data: data, lambda data: b"\x7b" + data + b"\x7c"])
+def test_keys_and_sizes_have_five_bytes_at_most_as_by_protobuf(
+    size: int, within: Callable[[bytes], bytes]
+) -> None:
+    key, length = overlong(14 << 3, size) + b"\1", b"\x72" + overlong(2, size) + b"ab"
+    for data in map(within, (key, length)):
+        if size <= MAX_SIZE:
+            Event.FromString(data)
+            list(message_fields(data, 0, len(data)))
+            continue
+        with pytest.raises(DecodeError):
+            Event.FromString(data)
+        with pytest.raises(UnparsableError):
+            list(message_fields(data, 0, len(data)))
+    value = b"\x70" + overlong(2, size)
+    assert list(message_fields(value, 0, len(value))) == [(0x70, 1, size + 1)]
+    ends = varints(np.frombuffer(overlong(2, size), np.uint8), np.array([0]), MAX_SIZE)[1]
+    assert ends.tolist() == [size if size <= MAX_SIZE else FAR]
 
 
 @pytest.mark.parametrize("inside", [b"\x05abcd", b"\x00\x01", b"\x03\x04"])

@@ -14,6 +14,7 @@ from mindinsight.server.types import Ints
 FAR: Final = 1 << 40  # an offset beyond the end of any file
 _FIXED: Final = {1: 8, 5: 4}  # wire type -> bytes
 _MAX_VARINT: Final = 10  # bytes
+MAX_SIZE: Final = 5  # bytes of a key or a size: protobuf's own parsers refuse longer ones
 _MAX_GROUP_DEPTH: Final = 100  # the limit of protobuf's own parsers
 
 
@@ -41,7 +42,7 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
     """
     groups: list[int] = []
     while at < end:
-        key, at = (data[at], at + 1) if data[at] < 0x80 else read_varint(data, at, end)
+        key, at = (data[at], at + 1) if data[at] < 0x80 else read_size(data, at, end)
         kind = key & 7
         if key >= 1 << 32 or (key < 8 and not groups):  # protobuf's own parsers skip a field 0 in a group
             raise UnparsableError("field number")
@@ -80,7 +81,10 @@ def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
     if kind == 0:
         return at, read_varint(data, at, end)[1]
     if kind == 2:
-        size, start = read_varint(data, at, end)
+        if at < end and (size := data[at]) < 0x80:
+            start = at + 1
+        else:
+            size, start = read_size(data, at, end)
     elif kind in _FIXED:
         size, start = _FIXED[kind], at
     else:
@@ -103,6 +107,14 @@ def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
     raise CutError("varint")
 
 
+def read_size(data: Octets, at: int, end: int) -> tuple[int, int]:
+    """Return the value of the key or size at ``at`` and the offset after it. Raises UnparsableError."""
+    value, after = read_varint(data, at, end)
+    if after - at > MAX_SIZE:
+        raise UnparsableError("key or size too long")
+    return value, after
+
+
 def signed(value: int) -> int:
     """Return the int64 that an unsigned 64-bit value stands for."""
     return value - (1 << 64) if value >> 63 else value
@@ -114,16 +126,16 @@ def unaligned(data: bytes, dtype: str) -> npt.NDArray[Any]:
     return np.ndarray((max(len(data) - kind.itemsize + 1, 0),), kind, data, 0, (1,))
 
 
-def varints(octets: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
+def varints(octets: npt.NDArray[np.uint8], at: Ints, most: int = _MAX_VARINT) -> tuple[Ints, Ints]:
     """Return the varints at the offsets ``at`` as int64, and the offsets after them.
 
-    The offset is FAR if a varint has no end.
+    The offset is FAR if a varint has no end within ``most`` bytes: `MAX_SIZE` for keys and sizes.
     """
     values = octets[at].astype(np.uint64)
     after = at + 1
     longer = np.flatnonzero(values >= 0x80)
     values &= np.uint64(0x7F)
-    for shift in range(7, 70, 7):
+    for shift in range(7, 7 * most, 7):
         if not len(longer):
             break
         more = octets[np.minimum(after[longer], len(octets) - 1)].astype(np.uint64)

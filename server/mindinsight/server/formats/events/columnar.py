@@ -30,7 +30,7 @@ from mindinsight.server.formats.events.event_fields import (
     Schema,
     tag_text,
 )
-from mindinsight.server.formats.wire_format import FAR, unaligned, varints
+from mindinsight.server.formats.wire_format import FAR, MAX_SIZE, unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
 _MAX_PREFIX: Final = 1 << 11  # bytes of a prefix
@@ -278,7 +278,7 @@ def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
         ends = begins + np.where(longer, first & _SEVEN | second << np.uint32(7), first)
         longest = np.flatnonzero(longer & (second >= _MORE))
         if len(longest):
-            lengths, begins[longest] = varints(np.frombuffer(data, np.uint8), at[longest] + 1)
+            lengths, begins[longest] = varints(np.frombuffer(data, np.uint8), at[longest] + 1, MAX_SIZE)
             known = (lengths >= 0) & (lengths < FAR)
             ends[longest] = np.where(known, begins[longest] + lengths, FAR)
     wrong = (words & np.uint32(0xFF)) != SUMMARY_VALUE
@@ -324,7 +324,7 @@ def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: 
 
 def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
     """Return size and offset of tags with a length of several bytes. The size is FAR if there is no tag."""
-    tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1))
+    tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1), MAX_SIZE)
     fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= MAX_COMPARED_TAG)
     return np.where(fits, tag_sizes, FAR), tags
 
@@ -338,7 +338,7 @@ def _exact(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Byte
 
 def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
     """Decode the position of payload messages in values. Return kinds, offsets and sizes."""
-    lengths, offsets = varints(octets, at)
+    lengths, offsets = varints(octets, at, MAX_SIZE)
     fits = (lengths >= 0) & (offsets + lengths == after)
     return fits * schema.payload_codes[octets[at - 1]], offsets, lengths
 
@@ -468,6 +468,6 @@ def _heads(data: bytes, at: Ints, ends: Ints) -> _Heads:
     steps[~has_step] = 0
     step_ends = at = np.minimum(np.where(has_step, after, at), last)
     fits &= octets[at] == EVENT_SUMMARY
-    length, values = varints(octets, np.minimum(at + 1, last))
+    length, values = varints(octets, np.minimum(at + 1, last), MAX_SIZE)
     fits &= (values + length == ends) & (length >= 0)
     return _Heads(fits, walls, steps, step_ends, values)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events import event_fields
 from mindinsight.server.formats.events.decoder_results import Payloads, RecordBatch, Scalars
-from mindinsight.server.formats.wire_format import UnparsableError, read_varint, signed, unaligned
+from mindinsight.server.formats.wire_format import UnparsableError, read_size, read_varint, signed, unaligned
 from mindinsight.server.types import Floats, Ints
 
 Octets2D = npt.NDArray[np.uint8]
@@ -134,7 +134,7 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
             at += 1
         if octets[at] != event_fields.EVENT_SUMMARY:
             return None
-        length, at = read_varint(payload, at + 1, last)
+        length, at = read_size(payload, at + 1, last)
         if at + length != last:
             return None
         while at < last:

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import GraphProto, NamedValueProto, NodeProto, OutputProto, ParameterProto
 from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError, unreadable
-from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
+from mindinsight.server.formats.wire_format import FAR, MAX_SIZE, UnparsableError, message_fields, varints
 from mindinsight.server.graph.model import graph
 from mindinsight.server.types import Ints
 
@@ -197,7 +197,7 @@ def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, In
     ends[wires == 0] = after[wires == 0]
     ends[wires == 1] = positions[wires == 1] + 8
     ends[wires == 5] = positions[wires == 5] + 4
-    sized = (wires == _LENGTH) & (values >= 0) & (values < FAR)
+    sized = (wires == _LENGTH) & (values >= 0) & (values < FAR) & (after - positions <= MAX_SIZE)
     ends[sized] = after[sized] + values[sized]
     return begins, ends
 

@@ -247,8 +247,9 @@ def _pb_node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, s
     sources = dataflow.add(show_text(node.name), op, name, arguments)
     lines = "\n".join(map(show_text, node.source_address)).split("\n")
     recorded = tuple(
-        (show_text(attribute.name), json.dumps(attribute.value.double_val))
+        (slot, json.dumps(attribute.value.double_val))
         for attribute in node.attribute
-        if _NUMBER_SLOT.fullmatch(attribute.name) and attribute.value.HasField("double_val")
+        if attribute.value.HasField("double_val")
+        and _NUMBER_SLOT.fullmatch(slot := show_text(attribute.name))
     )
     return IrNode(op, name, show_text(node.scope), sources, stacks_of(lines), recorded)

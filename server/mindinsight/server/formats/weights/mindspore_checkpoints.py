@@ -17,7 +17,13 @@ from mindinsight.server.formats.arrays.lazy_array import Held, Scattered, Values
 from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_name
-from mindinsight.server.formats.wire_format import CutError, UnparsableError, message_fields, read_varint
+from mindinsight.server.formats.wire_format import (
+    CutError,
+    UnparsableError,
+    message_fields,
+    read_size,
+    read_varint,
+)
 
 # Keys (number and wire type) of fields of Checkpoint, Value and TensorProto. Axes are packed or not.
 _VALUE, _TAG, _TENSOR, _MAP = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2
@@ -160,10 +166,10 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
 def _begins_value(data: FileBytes, end: int) -> bool:
     """Return True if a file begins with a value that is longer than the file and has a printable tag."""
     try:
-        key, at = read_varint(data, 0, end)
-        size, at = read_varint(data, at, end)
-        tag, at = read_varint(data, at, end) if at + size > end else (0, at)
-        length, at = read_varint(data, at, end)
+        key, at = read_size(data, 0, end)
+        size, at = read_size(data, at, end)
+        tag, at = read_size(data, at, end) if at + size > end else (0, at)
+        length, at = read_size(data, at, end)
         name = data.slice(at, min(at + min(length, MAX_TAG), end)).decode()
     except ValueError:  # no message, or no text
         return False
