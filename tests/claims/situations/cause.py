@@ -95,6 +95,34 @@ def product_with_a_number_that_does_not_overflow(folder: Path) -> Question:
     return multiplied(folder, 3.0)
 
 
+def _in_place(folder: Path, operator: str, slot: int = 0) -> Question:
+    """Write an operator in place whose input, such as memory of a mask, is NaN, and whose result is not."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        graph.node(operator, [graph.parameter("inputs0", (2,)), graph.parameter("inputs1", (2,))], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    for number in range(2):
+        values = np.full(2, NAN if number == slot else 1.0, np.float32)
+        step.input(f"Default/{operator}-op0", values, number)
+    step.output(f"Default/{operator}-op0", np.ones(2, np.float32))
+    return ask(folder)
+
+
+@situation(never=["claim.fault.met.data", "claim.check.non_finite"], exit_code=0)
+def memory_that_a_dropout_fills(folder: Path) -> Question:
+    return _in_place(folder, "bernoulli_")
+
+
+@situation(makes=["claim.fault.met.data"], exit_code=1)
+def nan_that_is_copied_into_memory(folder: Path) -> Question:
+    return _in_place(folder, "copy_", slot=1)
+
+
+@situation(makes=["claim.fault.met.data"], exit_code=1)
+def nan_that_a_product_receives(folder: Path) -> Question:
+    return _in_place(folder, "mul_")
+
+
 @situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
 def power_of_a_number(folder: Path) -> Question:
     """The number comes first: it is the base."""

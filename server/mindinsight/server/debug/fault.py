@@ -22,7 +22,13 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
-from mindinsight.server.debug.operator_links import Fingerprint, fingerprint, shared_memory, written_by
+from mindinsight.server.debug.operator_links import (
+    Fingerprint,
+    fingerprint,
+    is_replaced,
+    shared_memory,
+    written_by,
+)
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import (
     is_gradient,
@@ -416,7 +422,7 @@ def _search_step(
     cache: StatisticsCache | None,
 ) -> None:
     listing = list_tensors(dump, rank, step)
-    items = list(listing.items)  # which makes each entry when it is asked for
+    items = [entry for entry in listing.items if not is_replaced(entry)]
     report.damage += listing.damage
     coverage = report.coverage
     coverage.unlisted += len(set(listing.damage) - {entry.damage for entry in items})

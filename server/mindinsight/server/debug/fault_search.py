@@ -20,6 +20,7 @@ from mindinsight.server.debug.examine import (
 from mindinsight.server.debug.operator_links import (
     Fingerprint,
     fingerprint,
+    is_replaced,
     is_sum,
     places_constants,
     takes_no_number,
@@ -268,7 +269,7 @@ class OriginSearch:
         numbers_known: bool = True,
     ) -> None:
         """Store the records. ``numbers_known`` says that numbers given to operators were recorded."""
-        self._entries = tuple(entries)
+        self._entries = tuple(entry for entry in entries if not is_replaced(entry))
         self._modules_only = modules_only
         self._numbers_known = numbers_known
         self._measure = measure
@@ -420,8 +421,7 @@ class OriginSearch:
         return [p for p in self._tensors.get(key, ()) if self._entries[p].direction in directions]
 
     def _inputs_of(self, entry: TensorEntry) -> list[int]:
-        """Return the positions of the inputs of a tensor's operator, and of the calls the operator depends
-        on."""
+        """Return the positions of the inputs of a tensor's operator, and of the calls it depends on."""
         key = operator_key(entry)
         operator = self._operators.get(key)
         calls = [(entry.graph, name) for name in operator.depends] if operator else []

@@ -211,6 +211,18 @@ def draws_random(operator_type: str) -> bool:
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
 
 
+_FILLING: Final = frozenset(  # operators in place that do not read what they replace
+    ["bernoulli_", "cauchy_", "copy_", "exponential_", "fill_", "geometric_", "log_normal_", "normal_",
+     "random_", "uniform_", "zero_"]
+)  # fmt: skip
+
+
+def is_replaced(entry: TensorEntry) -> bool:
+    """Return True if an input is memory that its operator fills without reading it, such as PyTorch's mask of
+    a dropout. It may be uninitialised."""
+    return entry.type in _FILLING and entry.direction == "input" and entry.slot == "0"
+
+
 _ALIASES: Final = frozenset(  # operators whose output shares its memory with their input
     ["alias", "asstrided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "squeeze",
      "t", "transpose", "unsqueeze", "view"]

@@ -34,7 +34,7 @@ from mindinsight.server.debug.conditions.expected_hits import Expectation, Expec
 from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
-from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
+from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_replaced, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import (
     forward_views,
@@ -381,7 +381,7 @@ def _tasks(
         for entry in entries:
             classes, first = targets(entry, parameters, forward), entry.graph not in started
             watching = [watchpoint for watchpoint in watchpoints if watchpoint.watches(entry, classes, first)]
-            if watching:
+            if watching and not is_replaced(entry):
                 rules = tuple((watchpoint.condition, watchpoint.limits) for watchpoint in watching)
                 overflow = not _names(entry).isdisjoint(overflowed)
                 yield TensorTask(entry, rules, previous.get(slot_key(entry)), overflow), watching

@@ -23,7 +23,7 @@ from mindinsight.server.debug.fault_search import (
     holds_plus_infinity,
 )
 from mindinsight.server.debug.inspection import Listing
-from mindinsight.server.debug.operator_links import is_view
+from mindinsight.server.debug.operator_links import is_replaced, is_view
 from mindinsight.server.debug.overlay.graph_join import Join, join, key_of
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
@@ -330,18 +330,22 @@ class Overlay:
 
 
 def step_masks(listing: Listing, results: Sequence[TensorResult], done: bool) -> frozenset[int]:
-    """Return the sequence numbers of the tensors that are masks.
+    """Return the sequence numbers of the tensors that are masks, or that an operator fills without reading.
 
     While tensors are still being measured (not ``done``), every tensor that may turn out to be one is
     returned.
     """
+    replaced = frozenset(result.entry.sequence for result in results if is_replaced(result.entry))
     infinite = [
-        result.entry for result in results if holds_minus_infinity(result) or holds_plus_infinity(result)
+        result.entry
+        for result in results
+        if (holds_minus_infinity(result) or holds_plus_infinity(result))
+        and result.entry.sequence not in replaced
     ]
     if not infinite or not done:
-        return frozenset(entry.sequence for entry in infinite)
+        return replaced.union(entry.sequence for entry in infinite)
     search = OriginSearch(listing.entries, tuple(listing.operators.values()), _measured(results))
-    return frozenset(entry.sequence for entry in infinite if search.is_mask(entry))
+    return replaced.union(entry.sequence for entry in infinite if search.is_mask(entry))
 
 
 def _measured(results: Sequence[TensorResult]) -> Measure:
