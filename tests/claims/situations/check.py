@@ -752,6 +752,47 @@ def a_weight_that_changes_far_less_than_the_others(folder: Path) -> Question:
     return of_changes(folder, 3e-5, 0.1)
 
 
+def of_a_first_convolution(folder: Path, sums: float) -> Question:
+    """Check a bias that stands still, whose gradient, sums of ``sums`` each, is behind that of the weight."""
+    graph, shape = GraphBuilder("Net"), (8, 4, 4)
+    with graph.scope("/Default/conv-Conv2d"):
+        weights = [graph.parameter("conv.weight", (4, 3)), graph.parameter("conv.bias", (4,))]
+        value = graph.node("convolution", [graph.parameter("inputs0", shape), *weights], shape)
+    with graph.scope("/Gradients/Default/conv-Conv2d"):
+        graph.node(
+            "convolution_backward",
+            [value, "inputs0", weights[0]],
+            (4, 3),
+            several=[((4, 3), "float32"), ((4,), "float32")],
+        )
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(2):
+        step = dump.iteration(number)
+        step.output("Default/conv-Conv2d/convolution-op0", noise(number, 128).reshape(shape))
+        terms = np.tile(np.float32([1, -1]), 64).reshape(shape) * noise(3, 1)
+        name = "Gradients/Default/conv-Conv2d/convolution_backward-op0"
+        step.input(name, terms + np.float32(sums / 32))
+        step.output(name, noise(number + 5, 12).reshape(4, 3), 0)
+        step.output(name, np.full(4, sums or 1e-9, np.float32), 1)
+        step.parameter("conv.weight", (np.float32(1 + 0.01 * number) * noise(1, 12)).reshape(4, 3))
+        step.parameter("conv.bias", noise(2, 4))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.cancelled", "claim.check.none"], never=["claim.check.frozen"], exit_code=0)
+def a_bias_of_a_convolution_before_a_normalization(folder: Path) -> Question:
+    return of_a_first_convolution(folder, 0.0)
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.part.frozen.gradient"],
+    never=["claim.check.cancelled", "claim.check.none"],
+    exit_code=1,
+)
+def a_bias_of_a_convolution_that_the_optimizer_lacks(folder: Path) -> Question:
+    return of_a_first_convolution(folder, 3.0)
+
+
 def of_few_rows(folder: Path, change: float) -> Question:
     """Check an embedding of which one row of a hundred changes, and a weight that changes by a tenth."""
     table = noise(3, 800).reshape(100, 8)

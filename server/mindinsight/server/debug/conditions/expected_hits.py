@@ -26,7 +26,8 @@ Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few"]
 Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished", "frozen"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
-# Backward operators whose outputs are the gradients of the input, the weight and the bias.
+# Backward operators whose outputs are the gradients of the input, the weight and the bias, as far as they are
+# asked for. That of the bias, the last, is the sum of the first input.
 _OF_PARAMETERS: Final = frozenset(
     ["nativelayernormbackward", "nativebatchnormbackward", "convolutionbackward"]
 )
@@ -195,7 +196,7 @@ class ExpectedHits:
             for operator, output in self._backward.get(_module(entry), ())
             if _size(output) == _size(entry) is not None
             and (
-                output.slot == str(1 + sums)
+                self._is_of_parameter(operator, output, sums)
                 if canonical(operator.type) in _OF_PARAMETERS
                 else canonical(operator.type) in _SUMS
                 if sums
@@ -203,6 +204,13 @@ class ExpectedHits:
             )
         ]
         return max((size for size in sizes if size is not None), default=0.0)
+
+    def _is_of_parameter(self, operator: Operator, output: TensorEntry, bias: bool) -> bool:
+        """Return True if an output of a backward operator is the gradient of the bias, else of the weight."""
+        slot, last = int(output.slot), len(operator.outputs) - 1
+        before = self._given.get((operator.recorded, "output", str(last - 1)))
+        beside = before is not None and _size(before) == _size(output)  # the weight before the bias
+        return slot == (last - 1 if beside and not bias else last)
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
@@ -243,7 +251,7 @@ class ExpectedHits:
             and _size(output) == _size(entry) is not None
             and self._cancels(output, _VANISHED)
             for operator in self._operators.values()
-            if canonical(operator.type) in _SUMS
+            if canonical(operator.type) in _SUMS | _OF_PARAMETERS
         )
 
     def _cancels(self, given: TensorEntry, least: float) -> bool:
@@ -255,12 +263,15 @@ class ExpectedHits:
         output = given
         while is_view(output.type) and (source := self._source(output)) is not None:
             output = source
+        kind = output.type
+        if canonical(kind) in _OF_PARAMETERS and output == self._outputs.get(output.operator):
+            kind = "sum"
         terms, total = self._statistics(self._summed(output)), self._statistics(output)
         if terms is None or total is None or total.absolute_mean is None:
             return False
         if terms.absolute_mean is None or terms.absolute_mean <= least:
             return False
-        rounding = rounding_of_sum(output.type, output.dtype, terms, total.count)
+        rounding = rounding_of_sum(kind, output.dtype, terms, total.count)
         return rounding is not None and bool(total.absolute_mean <= rounding)
 
     def _summed(self, output: TensorEntry) -> TensorEntry | None:
