@@ -28,7 +28,7 @@ STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
-    *("only_rises", "below_zero", "stops"),
+    *("only_rises", "below_zero", "stops", "rises_at"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -251,6 +251,40 @@ def loss_that_rises_on_and_undoes_a_third_of_its_fall(folder: Path) -> Question:
 def loss_that_grows_slowly(folder: Path) -> Question:
     record(folder / "run", {"loss": (2 * 1.03**STEPS).tolist(), "loss_scale": [1.0] * len(STEPS)})
     return ask(folder, "run")
+
+
+def _doubling(folder: Path, steps: int) -> Question:
+    """Write a loss that rises to 2.2 times as much within ``steps`` steps, and a rate that is set then."""
+    rise = np.clip((STEPS - 99) / steps, 0, 1)
+    loss = 2 + 2.4 * rise + 0.3 * noise(1)
+    return _searched(folder, {"loss": loss, "lr": np.where(STEPS < 100, 1e-3, 0.1)})
+
+
+@situation(
+    makes=["claim.explain.rises_at", "claim.explain.set"],
+    never=["claim.explain.rises", "claim.explain.jump", "claim.explain.nothing"],
+    exit_code=1,
+)
+def loss_that_doubles_when_its_rate_is_set(folder: Path) -> Question:
+    return _doubling(folder, 1)
+
+
+@situation(
+    makes=["claim.explain.rises"],
+    never=["claim.explain.rises_at", "claim.explain.set", "claim.explain.nothing"],
+    exit_code=1,
+)
+def loss_that_doubles_over_forty_steps(folder: Path) -> Question:
+    return _doubling(folder, 40)
+
+
+@situation(
+    makes=["claim.explain.jump_repeated"],
+    never=["claim.explain.rises", "claim.explain.rises_at"],
+    exit_code=2,
+)
+def loss_of_levels_of_a_curriculum(folder: Path) -> Question:
+    return _searched(folder, {"loss": 2.5 ** (STEPS // 50) * (1 + 0.03 * noise(1))})
 
 
 @situation(

@@ -45,6 +45,7 @@ from mindinsight.server.curves.levels import (
     rise_for_good,
     rise_of_few,
     run_up,
+    shift_to_end,
     steady_rise,
 )
 from mindinsight.server.store.run import Run
@@ -451,8 +452,14 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
         values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
         return _found("level", run, tag, {**values, "limit": MOST_NOISE * _PERCENT})
     if change := rise_above_lowest(levels):
+        if (jump := first_jump(line.steps, line.values)) and jump.again:
+            return None  # which is left open
         limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * _PERCENT}
-        return _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
+        facts: dict[str, Any] = {"tag": tag, **_facts(change, levels), **limits}
+        if shift := shift_to_end(levels.values, change.extreme):
+            at = {"step": int(levels.steps[shift.row]), "before": shift.before, "after": shift.after}
+            return _found("rises_at", run, tag, facts | at)
+        return _found("rises", run, tag, facts)
     if only_rises(levels) and not _words(tag) & _VALIDATION:  # a validation loss may, and be of use
         facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
         limit = round((RISEN_STEADILY - 1) * _PERCENT)

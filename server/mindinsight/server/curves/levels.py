@@ -68,6 +68,8 @@ LASTS: Final = 5  # values after a rise for good, at least
 # is recorded at each step as long as it is the last one.
 _ENDED: Final = 50
 _ENDED_TIMES: Final = 10
+_SHIFT: Final = 10  # values before and after a shift: medians of so many do not follow spikes
+_MOST_OF_RISE: Final = 0.7  # of a rise, at one step: a curve that diverges takes longer
 FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
 _FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
 # Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
@@ -188,6 +190,33 @@ def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UND
     if not lasts and not (rises_on and undone):
         return None
     return Change(low, levels.step_of(part), end, end / low)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Shift of a curve at one step: its row, and the medians of ten values before it and from it on."""
+
+    row: int
+    before: float
+    after: float
+
+
+def shift_to_end(values: Doubles, low: float) -> Shift | None:
+    """Return the rise within a few of [n] finite values that makes up most of the rise from ``low`` to the
+    last level, or None if the curve rises slowly."""
+    windows = np.lib.stride_tricks.sliding_window_view(values, _SHIFT) if len(values) >= 2 * _SHIFT else None
+    if windows is None:
+        return None
+    medians = np.median(windows, axis=1)
+    rises = medians[_SHIFT:] - medians[:-_SHIFT]
+    row = int(np.argmax(rises))
+    end = float(np.median(values[-len(values) // _PARTS :]))
+    if rises[row] < _MOST_OF_RISE * (end - low):
+        return None
+    before, after = float(medians[row]), float(medians[row + _SHIFT])
+    near = values[row : row + 2 * _SHIFT] > (before + after) / 2
+    last_low = int(np.flatnonzero(~near)[-1]) if not near.all() else _SHIFT - 1
+    return Shift(min(row + last_low + 1, len(values) - 1), before, after)
 
 
 def only_rises(levels: Levels) -> bool:
