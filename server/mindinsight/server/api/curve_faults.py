@@ -455,11 +455,11 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
         if (jump := first_jump(line.steps, line.values)) and jump.again:
             return None  # which is left open
         limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * _PERCENT}
-        facts: dict[str, Any] = {"tag": tag, **_facts(change, levels), **limits}
+        risen: dict[str, Any] = {"tag": tag, **_facts(change, levels), **limits}
         if shift := shift_to_end(levels.values, change.extreme):
             at = {"step": int(levels.steps[shift.row]), "before": shift.before, "after": shift.after}
-            return _found("rises_at", run, tag, facts | at)
-        return _found("rises", run, tag, facts)
+            return _found("rises_at", run, tag, risen | at)
+        return _found("rises", run, tag, risen)
     if only_rises(levels) and not _words(tag) & _VALIDATION:  # a validation loss may, and be of use
         facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
         limit = round((RISEN_STEADILY - 1) * _PERCENT)
