@@ -124,6 +124,18 @@ def nan_that_a_product_receives(folder: Path) -> Question:
 
 
 @situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def squares_that_an_optimizer_adds_up(folder: Path) -> Question:
+    numbers, gradient = {3: 1e-3}, floats(5e35)
+    return with_numbers(folder, "addcmul", numbers, floats(1e-8), gradient, gradient, output=floats(INF))
+
+
+@situation(makes=["claim.cause.unknown"], never=except_for("unknown"), exit_code=1)
+def squares_times_an_unknown_number(folder: Path) -> Question:
+    gradient = floats(5e35)
+    return with_numbers(folder, "addcmul", {}, floats(1e-8), gradient, gradient, output=floats(INF))
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
 def power_of_a_number(folder: Path) -> Question:
     """The number comes first: it is the base."""
     return with_numbers(folder, "pow", {0: 10.0}, floats(50), output=floats(INF))

@@ -31,7 +31,16 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
-        *("depth", "cancelled", "small", "few", "frozen_module", "frozen_modules", "frozen_network"),
+        *(
+            "depth",
+            "cancelled",
+            "small",
+            "few",
+            "begins_zero",
+            "frozen_module",
+            "frozen_modules",
+            "frozen_network",
+        ),
     )
 ]
 
@@ -406,8 +415,17 @@ def a_weight_whose_gradient_has_vanished(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.check.frozen", "claim.part.frozen.zero"],
+    never=["claim.part.frozen.gradient", "claim.part.frozen.vanished"],
+    exit_code=1,
+)
+def a_weight_behind_a_dead_unit(folder: Path) -> Question:
+    return of_linear(folder, trained=True, size=0.0)
+
+
+@situation(
     makes=["claim.check.frozen", "claim.part.frozen.purpose"],
-    never=["claim.part.frozen.gradient", "claim.part.frozen.either"],
+    never=["claim.part.frozen.gradient", "claim.part.frozen.either", "claim.part.frozen.zero"],
     exit_code=1,
 )
 def a_weight_without_gradient_in_a_layer_that_passes_one_on(folder: Path) -> Question:
@@ -752,6 +770,26 @@ def a_weight_that_changes_far_less_than_the_others(folder: Path) -> Question:
     return of_changes(folder, 3e-5, 0.1)
 
 
+def of_zeros(folder: Path, steps: int) -> Question:
+    """Check the product of a scale with a value, which is zero at as many of three steps."""
+    dump = Dump(folder / "dump")
+    for number in range(3):
+        step = dump.iteration(number)
+        step.input("Default/mul-op0", noise(number))
+        step.output("Default/mul-op0", noise(number + 5) * np.float32(number >= steps))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.begins_zero", "claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def a_branch_that_begins_with_zeros(folder: Path) -> Question:
+    return of_zeros(folder, 1)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.begins_zero", "claim.check.none"], exit_code=1)
+def a_branch_of_zeros_at_two_steps(folder: Path) -> Question:
+    return of_zeros(folder, 2)
+
+
 def of_a_first_convolution(folder: Path, sums: float) -> Question:
     """Check a bias that stands still, whose gradient, sums of ``sums`` each, is behind that of the weight."""
     graph, shape = GraphBuilder("Net"), (8, 4, 4)
@@ -769,7 +807,7 @@ def of_a_first_convolution(folder: Path, sums: float) -> Question:
     for number in range(2):
         step = dump.iteration(number)
         step.output("Default/conv-Conv2d/convolution-op0", noise(number, 128).reshape(shape))
-        terms = np.tile(np.float32([1, -1]), 64).reshape(shape) * noise(3, 1)
+        terms = np.tile(np.array([1, -1], np.float32), 64).reshape(shape) * noise(3, 1)
         name = "Gradients/Default/conv-Conv2d/convolution_backward-op0"
         step.input(name, terms + np.float32(sums / 32))
         step.output(name, noise(number + 5, 12).reshape(4, 3), 0)

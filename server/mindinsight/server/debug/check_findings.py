@@ -38,7 +38,7 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("inactive", "saturated", "vanishing"), ("dead",)),
     "slow": ("frozen", "tolerated"),
 }
-_SHOWN: Final = 8  # steps, or tensors, that a sentence lists
+SHOWN: Final = 8  # steps, or tensors, that a sentence lists
 _STATED: Final = {  # limit named by the sentence of a kind: a hit of another limit is a "condition"
     "dead": "zero_percentage_ge",
     "exploding": "abs_mean_update_ratio_gt",
@@ -88,16 +88,19 @@ class CheckFinding:
         """Return a name followed by the ranks if `names_ranks` is set."""
         if not self.names_ranks:
             return name
-        ranks = few([str(rank) for rank in self.ranks], _SHOWN)
+        ranks = few([str(rank) for rank in self.ranks], SHOWN)
         return Claim("claim.part.of_ranks", "note", {"tensor": name, "n": len(self.ranks), "ranks": ranks})
 
     @property
     def claim(self) -> Claim:
-        """Return the claim about the anomaly, with its first steps as evidence."""
+        """Return the claim about the anomaly, which names the first steps.
+
+        Its evidence is all steps of each rank.
+        """
         entry, steps = self.hits[0].entry, self.steps
         worst, finding = self._worst
         limits = self.hits[0].watchpoint.limits
-        named: object = few([str(step) for step in steps], _SHOWN)
+        named: object = few([str(step) for step in steps], SHOWN)
         if worst is not None and self.kind in _WITH_FIGURE:
             named = Claim("claim.part.worst_step", "note", {"steps": named, "step": worst})
         values = {
@@ -115,7 +118,7 @@ class CheckFinding:
 
     @property
     def why(self) -> Claim:
-        """Return the sentence on why a parameter may stand still."""
+        """Return the clause on why a parameter may stand still, by the first hit."""
         standstill, dtype = self.hits[0].standstill, self.hits[0].entry.dtype
         share = f"{100 * ROUNDED[dtype]:.2g}" if dtype in ROUNDED else ""
         return Claim(f"claim.part.frozen.{standstill}", "note", {"dtype": dtype, "share": share})
@@ -160,10 +163,11 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind that no stronger one implies, by severity, then by the
-    ratio to the limit, then by first step.
+    """Return one finding for each tensor and kind of anomaly, [] without hits.
 
-    Ranks with equal anomalies share one.
+    Kinds that a stronger one of the same tensor implies are left out. Ranks with equal anomalies share a
+    finding. Findings are sorted by severity, then by the ratio to the limit, the largest first, then by first
+    step.
     """
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in _independent(hits):
@@ -220,10 +224,10 @@ def grouped_claims(
 ) -> list[Claim]:
     """Return the claims about findings, at most two for each combination of kind, ranks and steps.
 
-    The first claim is about the first tensor, the second names the others. Before them, the modules whose
-    ``weights`` all stand still have one claim. ``weights`` are the names of all weights, and ``steps`` the
-    number of steps that have one before them: weights that all stand still at some of these only wait for an
-    update.
+    The first claim is about the first tensor, the second names the others. Modules whose weights all stand
+    still are named in one claim before these. ``weights`` are the names of all weights, and ``steps`` is the
+    number of steps that have one before them: weights that stand still at fewer steps than that only wait for
+    an update.
     """
     groups: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
@@ -241,7 +245,7 @@ def grouped_claims(
             remaining = [finding for finding in remaining if finding not in covered]
         claims += [finding.claim for finding in remaining[:1]]
         if others := remaining[1:]:
-            names = few([other.name for other in others], _SHOWN)
+            names = few([other.name for other in others], SHOWN)
             claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
     return claims
 
@@ -263,7 +267,7 @@ def _whole_modules(
 
 def _untrained_claim(group: Sequence[CheckFinding]) -> Claim:
     """Return the note that weights stand still of which no gradient was computed."""
-    names = few([finding.name for finding in group], _SHOWN)
+    names = few([finding.name for finding in group], SHOWN)
     evidence = tuple(entry for finding in group for entry in finding.claim.evidence)
     values = {"n": len(group), "names": names, "steps": group[0].claim.values["steps"]}
     return Claim("claim.check.untrained", "note", values, evidence)
@@ -286,7 +290,7 @@ def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]], waits: bool) -
     if not module:
         return Claim("claim.check.frozen_network", "found", values, evidence)
     if others:
-        names = few([members[0].of_ranks(name) for name in modules], _SHOWN)
+        names = few([members[0].of_ranks(name) for name in modules], SHOWN)
         values |= {"n": len(modules), "names": names, "parameters": len(members)}
         return Claim("claim.check.frozen_modules", "found", values, evidence)
     named = members[0].of_ranks(module)
@@ -342,14 +346,16 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield notes about the hits that a healthy training has as well, such as cancelled terms of a
-    gradient."""
+    """Yield a note for each of the reasons "cancelled", "small" and "few" for which hits are expected.
+
+    Hits that are expected for another reason, or not expected, are left out.
+    """
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
         by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)
     if cancelled := by_reason.get("cancelled"):
         named = {re.sub(r"[./]", "_", name): name for name in map(_module, cancelled)}
-        values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), _SHOWN)}
+        values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), SHOWN)}
         yield Claim("claim.check.cancelled", "note", values)
     for name in ("small", "few"):
         if hits_of := by_reason.get(name):

@@ -550,6 +550,8 @@ _REACH: Final[Mapping[str, Reach]] = {
     "addn": _of_elements(_sum),
     **dict.fromkeys(("mul", "multiply", "imul"), _of_elements(np.multiply, 2)),
     **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(_quotient, 2)),
+    "addcmul": _of_elements(lambda total, first, second, factor: total + factor * first * second, 4),
+    "addcdiv": _of_elements(lambda total, top, bottom, factor: total + factor * _quotient(top, bottom), 4),
     "square": _of_elements(np.square, 1),
     **dict.fromkeys(_POWERS, _of_elements(lambda base, exponent: base**exponent if base else math.nan, 2)),
     "cosh": _of_elements(np.cosh, 1),

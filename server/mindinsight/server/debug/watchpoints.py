@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.check_findings import (
+    SHOWN,
+    CheckFinding,
     condition_in_words,
     expected_claims,
     group_hits,
@@ -51,6 +53,7 @@ _OF_ZEROS: Final = ("tensor_all_zero", "gradient_vanishing")
 _OF_STANDSTILL: Final = ("weight_change_too_small", "weight_not_changed")
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
+RankedSlot: TypeAlias = tuple[int, str, str, str, str]  # rank, and the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ class Tally:
     weights: frozenset[str] = frozenset()  # names of all parameters but states of optimizers
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
     steps: int = 0  # that have a dumped step before them
+    filled: Collection[RankedSlot] = ()  # tensors of zeros at the first step, and not at a later one
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -185,12 +189,19 @@ def check_and_count(
     failed: dict[str, str] = {}
     evidence = _Evidence(dump, executor, cache)
     still, depth = _Standstill(evidence), DepthGrowth()
+    zeros: dict[RankedSlot, bool] = {}  # tensors of zeros at the first step: whether they are not later
     for result, rules in _results(dump, watchpoints, executor, cache):
         unread += is_unread(result)
         depth.add(result)
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             hit = evidence.hit(watchpoint, result, first)
+            if watchpoint.condition == "tensor_all_zero" and watchpoint.spares_masks:
+                slot = (result.entry.rank, *slot_key(result.entry))
+                if hit.verdict.hit and result.entry.step == dump.steps(result.entry.rank)[0]:
+                    zeros[slot] = False
+                elif slot in zeros and not first.hit and not first.error:
+                    zeros[slot] = True
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
             if hit.verdict.error == FAILED:
@@ -204,7 +215,8 @@ def check_and_count(
     growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
     weights = frozenset(name for rank in dump.ranks for name in _trained(dump, rank))
     steps = max((len(dump.steps(rank)) - 1 for rank in dump.ranks), default=0)
-    yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps)
+    filled = {slot for slot, later in zeros.items() if later}
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps, filled)
 
 
 class _Evidence:
@@ -412,6 +424,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
+    begun = [finding for finding in findings if _begins_with_zeros(finding, tally)]
+    findings = [finding for finding in findings if finding not in begun]
     confirmed = [*grouped_claims(findings, tally.weights, tally.steps), *tally.growth]
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
@@ -423,17 +437,29 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     for name, why in sorted(tally.failed.items()):
         facts = {"condition": condition_in_words(name), "why": why}
         confirmed.append(Claim("claim.check.failed", "unknown", facts))
+    if begun:
+        names = few([finding.name for finding in begun], SHOWN)
+        values = {"n": len(begun), "tensors": names, "step": begun[0].steps[0]}
+        confirmed.append(Claim("claim.check.begins_zero", "note", values))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, *expected, *tally.claims] if judged else confirmed
 
 
-def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those in ``requested``, or all defaults without any. Raises
-    ValueError.
+def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
+    """Return True if a tensor has only zeros at the first dumped step, and others later."""
+    entry = finding.hits[0].entry
+    return (
+        finding.kind == "dead" and len(finding.steps) == 1 and (entry.rank, *slot_key(entry)) in tally.filled
+    )
 
-    Supporting parameters (epsilon, atol) that are not requested have their default. The error
-    names the wrong parameter and its allowed values.
+
+def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
+    """Return the limits of a condition: those in ``requested``, or all defaults without any.
+
+    A limit of None is not requested. Supporting parameters (epsilon, atol) that are not requested have their
+    default. Raises ValueError for an unknown condition or parameter, and for a wrong value. The error names
+    the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

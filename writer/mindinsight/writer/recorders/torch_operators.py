@@ -50,18 +50,11 @@ _IGNORED: Final = {  # they compute nothing: other names for a tensor, memory, a
     "new_empty",
     "new_empty_strided",
 }
-# Operators on two values, of which the second may be a number.
+# Operators that compute with a number after so many tensors.
 _OF_NUMBERS: Final = {
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "rsub",
-    "remainder",
-    "fmod",
-    "clamp_min",
-    "clamp_max",
+    **dict.fromkeys(("add", "sub", "mul", "div", "pow", "rsub", "remainder", "fmod"), 1),
+    **dict.fromkeys(("clamp_min", "clamp_max"), 1),
+    **dict.fromkeys(("addcmul", "addcdiv"), 3),
 }
 _FOREIGN: Final = (  # paths of code that is not the user's
     f"{Path(torch.__file__).parent}{os.sep}",
@@ -230,12 +223,12 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
 
 
 def _numbers(name: str, arguments: Sequence[Any]) -> dict[str, float]:
-    """Return the number that an operator takes beside a tensor, by its slot, or an empty dictionary."""
-    if name.rstrip("_") not in _OF_NUMBERS or len(arguments) != len(("tensor", "number")):
+    """Return the number that an operator takes after its tensors, by its slot, or an empty dictionary."""
+    *tensors, number = arguments or [None]
+    if _OF_NUMBERS.get(name.rstrip("_")) != len(tensors) or type(number) not in (int, float):
         return {}
-    tensor, number = arguments
-    known = isinstance(tensor, torch.Tensor) and type(number) in (int, float)
-    return {"1": float(number)} if known else {}
+    known = all(isinstance(tensor, torch.Tensor) for tensor in tensors)
+    return {str(len(tensors)): float(number)} if known else {}
 
 
 def _node_of(tensor: torch.Tensor) -> Any:

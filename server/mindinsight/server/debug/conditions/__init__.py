@@ -104,7 +104,11 @@ class Condition:
     first_step_only: bool
 
     def judge(self, sample: Sample, limits: Limits) -> Verdict:
-        """Apply the rule, or return a verdict with the error codes that prevent it."""
+        """Return the verdict of the rule, or one with the error codes that prevent it.
+
+        An empty tensor is no hit. If the rule of another distribution raises an error, the code is
+        ``FAILED``. Only UnreadableError and OSError, and errors of our rules, are raised.
+        """
         error = 0
         if self.finite_only:
             error = _non_finite_codes(sample.statistics)

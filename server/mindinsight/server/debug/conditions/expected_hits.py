@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few"]
-Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "vanished", "frozen"]
+Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "zero", "vanished", "frozen"]
 
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 # Backward operators whose outputs are the gradients of the input, the weight and the bias, as far as they are
@@ -72,11 +72,11 @@ class ExpectedHits:
         return "cancelled" if is_gradient(entry) and self._cancels(entry, limit) else ""
 
     def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
-        """Return "growing" for a parameter that changed much relative to itself only, else "".
+        """Return "growing" if a change is large only relative to a small parameter, else "".
 
-        That is a bias in units of its module's weight, or a weight that began at zero in units of the other
-        weights. ``ratio`` is the change as a multiple of the parameter. It must be within ``limit`` as a
-        multiple of the unit.
+        Only biases, and weights that began at zero, can be "growing". ``ratio`` is the change as a multiple
+        of the parameter. As a multiple of the module's weight for a bias, or of the other weights, the change
+        must be within ``limit``.
         """
         name = _plain(entry.operator)
         if is_shift(entry.operator):
@@ -137,16 +137,18 @@ class ExpectedHits:
 
     def standstill(self, entry: TensorEntry) -> Standstill:
         """Return why a parameter may stand still: on "purpose", by a missing update of one that has a
-        "gradient", or whose gradient has nearly "vanished", by "rounding" of the optimizer's updates, or
-        "either" if the updates of a parameter in half precision are unknown. It is "frozen" if no gradient of
-        it was computed, while those of others were.
+        "gradient", because its gradient is "zero" or has nearly "vanished", by "rounding" of the optimizer's
+        updates, or "either" if the updates of a parameter in half precision are unknown. It is "frozen" if no
+        gradient of it was computed, while those of others were.
 
         Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
         zeros.
         """
         if entry.dtype not in ROUNDED:
             gradient, size = self._gradient(entry), self._magnitude(entry) or 0.0
-            if gradient:
+            if gradient == 0:
+                return "zero"
+            if gradient is not None:
                 return "vanished" if gradient <= _TOO_SMALL * size else "gradient"
             return (
                 "frozen" if self._others_have_gradients and not self._may_have_gradient(entry) else "purpose"
@@ -179,8 +181,8 @@ class ExpectedHits:
         users = self._users.get(entry.operator, [])
         return [user for user in users if is_view(user.type) and len(user.sources) == 1]
 
-    def _gradient(self, entry: TensorEntry) -> float:
-        """Return the largest mean magnitude of what is known to be a gradient of a parameter, or 0.
+    def _gradient(self, entry: TensorEntry) -> float | None:
+        """Return the largest mean magnitude of what is known to be a gradient of a parameter, None without.
 
         For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
         a bias, it sums. Neither happens for a parameter that requires no gradient.
@@ -203,7 +205,7 @@ class ExpectedHits:
                 else bool(beside.intersection(operator.sources))
             )
         ]
-        return max((size for size in sizes if size is not None), default=0.0)
+        return max((size for size in sizes if size is not None), default=None)
 
     def _is_of_parameter(self, operator: Operator, output: TensorEntry, bias: bool) -> bool:
         """Return True if an output of a backward operator is the gradient of the bias, else of the weight."""
