@@ -729,7 +729,7 @@ def reward_that_begins_high(folder: Path) -> Question:
 
 @situation(
     makes=["claim.explain.growth", "claim.explain.found"],
-    never=["claim.explain.nothing", "claim.explain.rises"],
+    never=["claim.explain.nothing", "claim.explain.rises", "claim.explain.growth_small"],
     exit_code=1,
 )
 def norm_that_grows_by_orders_of_magnitude(folder: Path) -> Question:

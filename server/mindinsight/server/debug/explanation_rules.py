@@ -529,8 +529,7 @@ def _convolution(element: Element) -> Span | None:
 
 
 def _gamma(element: Element) -> Cause | None:
-    """Return the cause if a gamma function, its logarithm or derivative was taken at zero or a negative
-    integer, else None."""
+    """Return the cause if a gamma function or a derivative had zero or a negative integer, or None."""
     value = _first(element)
     at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None
@@ -554,8 +553,7 @@ _REACH: Final[Mapping[str, Reach]] = {
     "addcdiv": _of_elements(lambda total, top, bottom, factor: total + factor * _quotient(top, bottom), 4),
     "square": _of_elements(np.square, 1),
     **dict.fromkeys(_POWERS, _of_elements(lambda base, exponent: base**exponent if base else math.nan, 2)),
-    "cosh": _of_elements(np.cosh, 1),
-    "sinh": _of_elements(np.sinh, 1),
+    **{function.__name__: _of_elements(function, 1) for function in (np.cosh, np.sinh)},
     **dict.fromkeys(("cast", "to", "tocopy", "half", "type", "astype"), _of_elements(np.positive, 1)),
     **dict.fromkeys(("reciprocal", "inv"), _of_elements(lambda value: _quotient(1.0, value), 1)),
     **dict.fromkeys(("sum", "reducesum"), _SUM),
