@@ -188,7 +188,9 @@ def _in_turn(folder: Path, begins: tuple[int, ...]) -> Question:
 
 
 @situation(
-    makes=["claim.explain.jump_repeated", "claim.explain.nothing"], never=["claim.explain.jump"], exit_code=2
+    makes=["claim.explain.jump_repeated", "claim.explain.nothing", "claim.explain.open"],
+    never=["claim.explain.jump"],
+    exit_code=2,
 )
 def loss_of_a_task_that_comes_every_sixty_steps(folder: Path) -> Question:
     return _in_turn(folder, (55, 115, 175))
@@ -721,7 +723,9 @@ def reward_that_falls_by_a_third(folder: Path) -> Question:
     return _rewarded(folder, 120.0)
 
 
-@situation(makes=["claim.explain.nothing"], never=["claim.explain.collapse"], exit_code=0)
+@situation(
+    makes=["claim.explain.nothing"], never=["claim.explain.collapse", "claim.explain.open"], exit_code=0
+)
 def reward_that_begins_high(folder: Path) -> Question:
     """Shaped rewards are held back on and on."""
     return _searched(folder, {"reward": 1 + 9 * np.exp(-STEPS / 40)})

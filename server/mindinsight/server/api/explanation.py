@@ -133,6 +133,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     searched = _Searched()
     faulty: dict[Topic, None] = {}
     following: dict[Topic, None] = {}
+    left_open: dict[Topic, None] = {}
     faults: list[tuple[bool, float, Claim]] = []
     for item in _searches(source, searched, now):
         if isinstance(item, Progress):
@@ -140,6 +141,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
         elif item.claims:
             part = replace(item, after=_follows(source, item, searched))
             yield part
+            left_open |= {part.topic: None for claim in part.claims if claim.verdict == "unknown"}
             if part.faults:
                 (following if part.after else faulty)[part.topic] = None
                 faults += _ranked(source, part)
@@ -147,6 +149,8 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     only = {"n": len(source.dumps), "dump": source.dump.removeprefix("./")}
     dumped = any(run.dumps for run in source.ranks)
     scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
+    topics = [Claim(f"explain.topic.{topic}", "note") for topic in left_open]
+    scope += [Claim("claim.explain.open", "note", {"topics": topics})] * bool(topics and not faulty)
     scope += [Claim("claim.explain.only_dump", "note", only)] * bool(source.dump and len(source.dumps) > 1)
     after = [topic for topic in following if topic not in faulty]
     topics = [Claim(f"explain.topic.{topic}", "note") for topic in after]

@@ -22,11 +22,11 @@ const KINDS = ["operators", "gradients", "weights"];
 export function partPanel(app, part) {
   const claims = paragraphs(app, part.claims);
   if (part.topic === "summary") {
-    const [first] = part.claims;
+    const [first, ...others] = part.claims;
     return h(
       "div",
       { class: "answer-story", role: "status" },
-      first?.key === NOTHING ? searchedList(app, first) : claims,
+      first?.key === NOTHING ? [searchedList(app, first), paragraphs(app, others)] : claims,
     );
   }
   const found =
