@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
-    """Create the server as an ASGI application. Tests and notebooks may pass a `service`.
+    """Return the server as an ASGI application. Tests and notebooks may pass a `service`.
 
     Pages need no FastAPI. The interfaces that do are imported on their first request.
     """
@@ -71,7 +71,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 
 def make_service(settings: Settings) -> Service:
-    """Create the parts of a server, without starting any."""
+    """Return the parts of a server. None is started."""
     store = Store()
     begin = _trust_copies(settings)
     readers = WorkerPool(settings.workers, begin)

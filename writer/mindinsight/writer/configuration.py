@@ -32,6 +32,7 @@ _TRAIN_FACTS: Final[Mapping[str, tuple[str, type]]] = {
 def flatten(configuration: Any) -> dict[str, Fact]:
     """Return the settings of ``configuration`` by path (``optimizer.lr``). Settings of None are omitted.
 
+    A configuration is a dict, dataclass or Namespace, also nested. Of any other value the result is {}.
     Numbers, bools, text and arrays of one element are kept. Lists become JSON. Other values become text of at
     most 1000 characters.
     """
@@ -39,9 +40,10 @@ def flatten(configuration: Any) -> dict[str, Fact]:
 
 
 def train_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Return the facts that fit a field of a training's lineage in name and type, by the name of the field.
+    """Return the facts that fit a field of a training's lineage, by the name of the field.
 
-    Of several for one field the first is used.
+    The last part of a path must be a known name, and the value must fit the field's type. Of several facts
+    for one field the first is used.
     """
     known: dict[str, Fact] = {}
     for path, value in facts.items():

@@ -236,8 +236,12 @@ def _follow_size(streams: list[Stream]) -> None:
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Pass all output on and record it until no process has it open. A byte on ``control`` ends the
-    recording. Text after it is recorded as the last that was printed."""
+    """Pass all output on and record it until no process has it open.
+
+    ``settings`` has ``streams`` (arguments of each `Stream`), ``prefix``, ``limit``, ``secrets`` and
+    ``long_word`` (of `Files`), and the descriptors ``control`` and ``answer``. A byte on ``control`` ends the
+    recording. Text after it is recorded as the last that was printed.
+    """
     for name in _IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     streams = [Stream(*stream) for stream in settings["streams"]]

@@ -121,7 +121,8 @@ class Plane:
 def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
     """Return the plane through the last of ``checkpoints`` that contains most of their trajectory.
 
-    For a straight trajectory the second direction is random, by ``seed``.
+    At least two checkpoints are needed. For a straight trajectory the second direction is random, by
+    ``seed``.
     """
     base = checkpoints[-1]
     names = moving(base)
@@ -146,14 +147,17 @@ def random_plane(base: Weights, seed: int = 0) -> Plane:
 def moving(weights: Weights) -> list[str]:
     """Return the names of the float parameters that make a direction: weights and biases.
 
-    If no name contains "weight" or "bias", all count except the optimizer's moments.
+    If no name contains "weight" or "bias", return all. The optimizer's moments are never among them.
     """
     floats = [name for name, value in weights.items() if value.dtype.kind == "f" and "moment" not in name]
     return [name for name in floats if "weight" in name or "bias" in name] or floats
 
 
 def axis(values: Sequence[float], size: int) -> Vector:
-    """Return ``size`` coordinates over the range of ``values``, extended by a fifth on either side."""
+    """Return ``size`` coordinates over the range of ``values``, extended by a fifth on either side.
+
+    If all values are equal, it is extended by 1.
+    """
     low, high = min(values), max(values)
     margin = (high - low) * _MARGIN or 1.0
     return np.linspace(low - margin, high + margin, size)

@@ -284,7 +284,10 @@ class Loss(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Add the mean of a loss of rank 0 or 1. Raises ValueError for another number of inputs or rank."""
+        """Add the mean of a loss of rank 0 or 1.
+
+        Raises ValueError for another number of inputs or rank, and for an empty list.
+        """
         if len(inputs) != 1:
             raise ValueError(f"Loss takes one input, got {len(inputs)}")
         loss = array_of(inputs[0])

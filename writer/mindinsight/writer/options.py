@@ -33,7 +33,8 @@ def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> An
 def directory(log_dir: Any) -> Path:
     """Return the absolute path of ``log_dir``.
 
-    Raises TypeError or ValueError for an invalid one, NotADirectoryError for a file.
+    Raises TypeError unless it is text or a Path, ValueError if it is blank or a URL, NotADirectoryError for a
+    file.
     """
     if not isinstance(log_dir, Path):
         typed(log_dir, str, "log_dir")

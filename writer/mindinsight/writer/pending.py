@@ -79,7 +79,7 @@ class Pending:
         """Remove the collected values and return them as jobs: one for the step's event, one for each
         message.
 
-        Values of kinds that ``plugin_filter`` rejects are discarded.
+        Return [] if nothing was collected. Values of kinds that ``plugin_filter`` rejects are discarded.
         """
         # In place and by count, because another thread may be adding to the same list.
         size = len(self.scalars)
@@ -165,7 +165,10 @@ class StepQueue:
                 self._pending.refused.clear()
 
     def put_value(self, step: int, wall_time: float | None, plugin: str, name: str, value: Any) -> None:
-        """Queue a value as a separate event, at ``wall_time`` (default: now). Raises TooLarge if strict."""
+        """Queue a value as a separate event, at ``wall_time`` (default: now).
+
+        Raises like ``Pending.add``, TooLarge only if strict.
+        """
         try:
             wall = time.time() if wall_time is None else wall_time
             job = self._pending.single_job(step, wall, plugin, name, value)

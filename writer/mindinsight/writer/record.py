@@ -35,11 +35,14 @@ class NetworkGraph:
         self._attempts = _ATTEMPTS
 
     def is_wanted(self, train_network: Any = None) -> bool:
-        """Return True if the network, or ``train_network``, has no graph so far and attempts are left."""
+        """Return True if no graph was found so far, attempts are left, and there is a network to ask."""
         return self._attempts > 0 and (self._network is not None or train_network is not None)
 
     def take(self, train_network: Any = None) -> bytes | None:
-        """Return the graph of the network, or of ``train_network``, as bytes of a ModelProto, or None."""
+        """Return the graph of the network, or of ``train_network``, as bytes of a ModelProto, or None.
+
+        Each call is one of the attempts.
+        """
         self._attempts -= 1
         graph = self._graph() if self._graph else None
         if graph is None and train_network is not None:
@@ -228,6 +231,8 @@ class SummaryRecord:
             step: any signed 64-bit integer.
             train_network: its graph is written if the recorder has no ``network`` or that has no graph.
             plugin_filter: takes a plugin's name and returns True to keep its values. Others are discarded.
+
+        Raises TypeError or ValueError for another step.
         """
         if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
             step = options.step(step)

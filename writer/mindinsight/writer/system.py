@@ -40,7 +40,10 @@ class Record(Protocol):
 
 
 def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return True unless another process of this training, on this machine, records the samples."""
+    """Return True unless another process of this training, on this machine, records the samples.
+
+    That is decided by the local rank in the variables of the launcher. Without one the answer is True.
+    """
     names = (*_LOCAL_RANKS, _DEVICE) if rank_of(environment).world > 1 else _LOCAL_RANKS
     numbers = (environment.get(name, "") for name in names)
     return next((int(number) == 0 for number in numbers if number.isdecimal()), True)
@@ -109,7 +112,8 @@ class Machine:
     def values(self) -> Values:
         """Yield name and value of each quantity: in percent, megabytes, or megabytes a second.
 
-        Percents of processors and megabytes a second count since the last call.
+        Percents of processors and megabytes a second count since the last call. The percent of this process
+        is 100 for one whole core.
         """
         memory = self._psutil.virtual_memory()
         yield "cpu/percent", self._psutil.cpu_percent()
@@ -138,7 +142,10 @@ class Machine:
 
 
 def accelerators() -> list[Callable[[], Values]]:
-    """Return the method ``values`` of each kind of accelerator whose library is installed and answers."""
+    """Return the method ``values`` of each kind of accelerator whose library is installed and answers, or [].
+
+    Each call of a method yields name and value of its quantities.
+    """
     probes = []
     for kind in (Nvidia, Amd, Ascend, Apple):
         try:

@@ -141,7 +141,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
         elif item.claims:
             part = replace(item, after=_follows(source, item, searched))
             yield part
-            left_open |= {part.topic: None for claim in part.claims if claim.verdict == "unknown"}
+            left_open |= dict.fromkeys(part.topic for claim in part.claims if claim.verdict == "unknown")
             if part.faults:
                 (following if part.after else faulty)[part.topic] = None
                 faults += _ranked(source, part)

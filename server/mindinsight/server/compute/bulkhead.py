@@ -84,17 +84,15 @@ class Bulkhead:
 
     @property
     def oldest(self) -> float:
-        """Return the age in seconds of the oldest call that has not ended."""
+        """Return the age in seconds of the oldest call that has not ended, 0.0 without one."""
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T], waits: bool = False) -> T:
-        """Return the result of `function`, called in a thread. With `waits` it may wait for memory, too.
+        """Return the result of `function`, called in a thread. Cancelling this cancels its token.
 
-        Cancelling this cancels the function's token. A call waits for memory as for a slot.
-
-        Raises:
-            Full: too many calls wait already, no slot was free in time, or there is no thread.
-            MemoryShort: the memory that all calls may take is taken.
+        With `waits` the call waits for memory as long as for a slot, otherwise it takes only memory that is
+        free. Raises Full if too many calls wait already, no slot was free in time, or there is no thread, and
+        MemoryShort if the memory that all calls may take is taken.
         """
         await self._take_slot()
         call = None

@@ -37,7 +37,10 @@ class MemoryBudget:
         self._until = 0.0
 
     def share(self) -> Share:
-        """Return a new share of the budget for a call that begins. Raises MemoryShort."""
+        """Return a new share of the budget, with the least claim, for a call that begins.
+
+        Raises MemoryShort if that much is not free.
+        """
         share = Share(self, next(self._numbers))
         share.claim(0)
         return share
@@ -60,7 +63,7 @@ class Share:
     def claim(self, size: int) -> None:
         """Claim the memory for reading `size` bytes at once, as far as it exceeds the memory already claimed.
 
-        Raises MemoryShort.
+        Raises MemoryShort if that much is not free.
         """
         claimed = self._budget._claimed
         had, needed = claimed.get(self._number, 0), max(SHARE, COPIES * size)
@@ -85,7 +88,7 @@ def _free_bytes() -> int:
 
 
 def room() -> int:
-    """Return the bytes of address space that this process can still take."""
+    """Return the bytes of address space that this process can still take, 2**62 if unlimited or unknown."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     with contextlib.suppress(OSError, ValueError):  # systems without /proc
         if limit != resource.RLIM_INFINITY:
@@ -97,7 +100,7 @@ _ARENA_MAX: Final = -8  # M_ARENA_MAX of malloc.h
 
 
 def limit_arenas(count: int) -> None:
-    """Limit glibc's malloc to `count` arenas for all threads."""
+    """Limit glibc's malloc to `count` arenas for all threads. Other systems are left unchanged."""
     if sys.platform == "linux":
         option = getattr(ctypes.CDLL(None), "mallopt", None)
         if option is not None:

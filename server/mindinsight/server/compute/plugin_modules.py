@@ -46,8 +46,8 @@ def modules_of(
 ) -> Iterator[ModuleType]:
     """Import and yield the modules and packages in `folders` of a package, by name, but not `without`.
 
-    If there is a module `only`, yield no other one. Log and skip a module that
-    cannot be imported, because the others work without it.
+    If there is a module `only`, yield no other one. Log and skip a module that cannot be imported, because
+    the others work without it.
     """
     names = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)
     for name in [only] if only in names else names:

@@ -21,12 +21,12 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows."""
+        """Return the number of rows, 1 if the index has no slice."""
         return len(self._positions(0))
 
     @property
     def columns(self) -> int:
-        """Return the number of columns."""
+        """Return the number of columns, 1 if the index has fewer than two slices."""
         return len(self._positions(1))
 
     @property
@@ -38,7 +38,7 @@ class Table:
         )
 
     def window(self, rows: slice, columns: slice = slice(None)) -> Index:
-        """Return the index of some rows and columns in the array."""
+        """Return the index in the array of some rows and columns of the table."""
         index = list(self.index)
         for axis, part in zip(self._axes, (rows, columns), strict=False):
             index[axis] = _as_slice(_selected(self.shape[axis], self.index[axis])[part])

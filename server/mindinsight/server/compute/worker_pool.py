@@ -48,7 +48,10 @@ class Task(Future[Any]):
         self.call = call
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
-        """Set the error and its worker's `trace`, else the result. Do nothing if the task was cancelled."""
+        """Set the error, with its worker's `trace` as cause, or without an error the result.
+
+        Do nothing if the task was cancelled.
+        """
         if error is not None and trace:
             error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
         with contextlib.suppress(InvalidStateError):
@@ -80,8 +83,10 @@ class TaskExecutor(Executor):
         return len(self._performers)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Submit a call and return its future. Its future is cancelled when the task of the calling thread
-        is."""
+        """Submit a call and return its future, which is cancelled when the task of the calling thread is.
+
+        Raises RuntimeError after `shutdown`.
+        """
         task = Task((fn, args, kwargs))
         self._tasks.add(task)
         task.add_done_callback(self._settled)
@@ -93,7 +98,10 @@ class TaskExecutor(Executor):
         return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the executor. `cancel_futures` cancels running calls, too, and nothing is waited for then."""
+        """End the executor, after the calls submitted so far if `wait` is set.
+
+        `cancel_futures` cancels these calls, running ones too, and nothing is waited for then.
+        """
         self._closed = True
         for task in self._tasks.copy():
             if cancel_futures:

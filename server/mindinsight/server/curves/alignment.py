@@ -38,9 +38,9 @@ class Change:
 def find_change(values: Doubles, floor: float, poor: float = POOR) -> Change | None:
     """Return the most significant change in ``values`` [n], or None if noise explains all of them.
 
-    The values are finite. ``floor`` is the smallest noise to assume, in their unit: with a noise of 0,
-    rounding would be a change. ``poor`` is the number of rows at which the limit is twice as high, because
-    few rows give a poor estimate of noise and autocorrelation.
+    The values are finite. Return None also for fewer than ``FEWEST`` of them. ``floor`` is the smallest noise
+    to assume, in their unit: with a noise of 0, rounding would be a change. ``poor`` is the number of rows at
+    which the limit is twice as high, because few rows give a poor estimate of noise and autocorrelation.
     """
     if len(values) < FEWEST:
         return None
@@ -186,7 +186,7 @@ def local_noise(values: Doubles) -> Doubles:
     """Return [n] the standard deviation of a curve's noise around each value, without the curve's trend.
 
     It is the largest of three neighbouring blocks, so that a beginning of noise is not taken for a
-    difference.
+    difference. It is 0 for fewer than four values.
     """
     if len(values) < 4:
         return np.zeros(len(values))
@@ -562,7 +562,10 @@ def _size_of_both(values: Doubles, base: Doubles) -> Doubles:
 
 
 def size_nearby(base: Doubles) -> Doubles:
-    """Return [n] the larger of the size of each value and the usual size nearby."""
+    """Return [n] the larger of the magnitude of each value and the usual magnitude nearby.
+
+    ``base`` is not empty.
+    """
     size = np.abs(base)
     edges = np.linspace(0, len(base), min(_BLOCKS, len(base)) + 1).astype(np.int64)
     usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]

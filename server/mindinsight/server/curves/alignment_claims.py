@@ -25,7 +25,8 @@ def _where(aligned: Alignment) -> Claim | None:
 def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> Claim:
     """Return the claim about one scalar of two runs.
 
-    ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent.
+    ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent. The
+    verdict is unknown without common steps or finite values.
     """
     values: dict[str, Any] = {
         "n": aligned.shared,
@@ -125,7 +126,8 @@ def difference_claim(
 ) -> Claim | None:
     """Return a difference as part of a claim, or None if ``size`` is None.
 
-    It is a share of the baseline, or with ``absolute`` a number, with enough digits to differ from ``other``.
+    ``size`` is a share of the baseline, shown in ``unit`` with enough digits to exceed the share ``other`` if
+    it does, or with ``absolute`` a number.
     """
     if size is None:
         return None
@@ -155,7 +157,10 @@ def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]
 
 
 def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
-    """Return the claim that scalars of a run and of its baseline were compared though their names differ."""
+    """Return the claim that scalars of two runs were compared though their names differ, [] without any.
+
+    ``pairs`` are the names in the run and in its baseline.
+    """
     parts = [
         Claim("claim.part.align_pair", "note", {"tag": tag, "other": other})
         for tag, other in pairs
@@ -168,7 +173,8 @@ def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
 def uncompared_claims(aligned: Alignment, run: int) -> list[Claim]:
     """Return the claim that steps of two curves that differ were not compared, because only one has them.
 
-    ``run`` is the number of steps of the run's curve. Empty if the claim about the curves says it.
+    ``run`` is the number of steps of the run's curve. Empty if all steps were compared, or if the claim about
+    the curves says that some were not.
     """
     if not aligned.shared or aligned.shared == aligned.steps or aligned.verdict in _SAY_STEPS:
         return []

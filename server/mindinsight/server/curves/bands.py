@@ -52,7 +52,10 @@ class Band:
 
 
 def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
-    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
+    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns of steps.
+
+    The grid has a row for each curve, also for one without a finite value, whose row is NaN.
+    """
     grid = _grid([steps for steps, _ in curves], columns)
     shape = (len(curves), len(grid))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
@@ -216,6 +219,7 @@ def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
     """Return how the levels of three or more curves differ, or None without a significant difference.
 
     The levels over all steps are compared first, then those of the second half, then of the first half.
+    Return None also for fewer curves or fewer than ``FEWEST_STEPS`` steps.
     """
     longest = max((len(steps) for steps, _ in curves), default=0)
     if len(curves) < 3 or longest < FEWEST_STEPS:
@@ -283,8 +287,8 @@ def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
 def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats]]) -> list[Claim]:
     """Return a claim about the curves that are non-finite up to their end, and one about curves with gaps.
 
-    Each claim has the first step. The mean leaves out the former from that step on, and interpolates the
-    gaps.
+    A claim without curves is left out. Each claim has the first step. The mean leaves out the former from
+    that step on, and interpolates the gaps.
     """
     lasting: list[tuple[int, str]] = []
     between: list[tuple[int, str]] = []

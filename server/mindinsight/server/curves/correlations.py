@@ -33,7 +33,10 @@ def association(values: Sequence[Any], target: Doubles) -> float | None:
 
 
 def pearson(pairs: Doubles) -> float | None:
-    """Return the correlation of the two columns of ``pairs`` [n, 2], or None if a column is constant."""
+    """Return the correlation of the two columns of ``pairs`` [n, 2], all finite.
+
+    Return None if a column is constant, or without rows.
+    """
     if not len(pairs):
         return None
     scaled = pairs / [unit_of(column) for column in pairs.T]
@@ -50,8 +53,10 @@ def spearman(left: Doubles, right: Doubles) -> float | None:
 
 
 def chance_of(correlation: float, rows: int) -> float:
-    """Return the probability of at least this correlation for independent columns, by Fisher's
-    approximation."""
+    """Return the probability that independent columns have a correlation at least as strong, of either sign.
+
+    ``rows`` is the number of pairs of values. The probability is an approximation (Fisher).
+    """
     size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(rows - 3, 1))
     return math.erfc(size / math.sqrt(2))
 
@@ -92,6 +97,7 @@ def numbers_of(values: Sequence[Any]) -> Doubles | None:
 
 
 def is_number(value: Any) -> bool:
+    """Return True for an integer or a floating-point number, and False for a boolean."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 

@@ -214,7 +214,11 @@ def difference(
 
 
 def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
-    """Return the claims about a curve and its baseline: where they differ first, or that they do not."""
+    """Return the claims about a curve and its baseline: where they differ first, or that they do not.
+
+    The verdict is unknown without common steps or finite values, and if they agree but some steps are in one
+    curve only.
+    """
     if not len(compared.steps):
         return [Claim("claim.compare.no_common_steps", "unknown")]
     finite = np.isfinite(compared.difference)
@@ -248,7 +252,10 @@ def _largest(compared: Difference) -> Claim | None:
 
 
 def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
-    """Return the rows of ``wanted`` found in ``steps`` (ascending), and the values at those steps."""
+    """Return the positions in ``wanted`` of the steps that a curve has, and its values at those steps.
+
+    ``steps`` are those of the curve, ascending.
+    """
     rows = np.searchsorted(steps, wanted)
     matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
     return matches, np.asarray(values, np.float64)[rows[matches]]

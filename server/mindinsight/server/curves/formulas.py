@@ -56,7 +56,10 @@ class Formula:
     tree: ast.expr
 
     def value(self, columns: Iterable[Doubles]) -> Doubles:
-        """Return the formula's values [n] for the values [n] of each tag. Undefined values are non-finite."""
+        """Return the formula's values [n] for the values [n] of each of its ``tags``, in their order.
+
+        Undefined values are non-finite.
+        """
         with np.errstate(all="ignore"):
             return np.asarray(_value(self.tree, list(columns)), np.float64)
 
@@ -125,5 +128,5 @@ def _value(node: ast.expr, columns: list[Doubles]) -> Any:
 
 
 def common_steps(steps: Iterable[Any]) -> Any:
-    """Return the steps that all ascending arrays hold."""
+    """Return the steps that all of one or more arrays (ascending, unique) hold, ascending."""
     return reduce(lambda left, right: np.intersect1d(left, right, assume_unique=True), steps)

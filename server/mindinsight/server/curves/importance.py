@@ -99,7 +99,8 @@ def importance(
 ) -> Importance:
     """Return the importance of ``columns`` for the ``values`` of ``objective``, all by run.
 
-    The function is pure, for use in a worker process. A value is None if a run does not have it.
+    A value is None if a run does not have it. With too few runs, or if the values or all settings are the
+    same, the result has only claims. The function is pure, for use in a worker process.
     """
     target = np.array([number_of(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()

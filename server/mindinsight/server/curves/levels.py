@@ -133,11 +133,10 @@ class Change:
 
 
 def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | None:
-    """Return the levels of [n] points, medians of up to ten equal parts, or None with fewer than twenty
-    finite values.
+    """Return the levels of [n] points: medians of up to ten equal parts of the finite values.
 
-    With `shares`, such as accuracies of small batches, levels are means, because there are few different
-    values.
+    Return None with fewer than twenty finite values, or with ones too large to be squared. With `shares`,
+    such as accuracies of small batches, levels are means, because there are few different values.
     """
     finite = np.isfinite(values)
     known = values[finite].astype(np.float64)
@@ -220,10 +219,10 @@ def shift_to_end(values: Doubles, low: float) -> Shift | None:
 
 
 def only_rises(levels: Levels) -> bool:
-    """Return True if each level of a curve is above the one before, and the last is above the first by more
-    than noise and a tenth of it.
+    """Return True if each level of a curve is above the one before.
 
-    Return False also for a curve that begins at zero, which may have been switched on later.
+    The last is above the first by more than noise and a tenth of it. Return False for a curve that begins at
+    zero, which may have been switched on later.
     """
     if not levels.begin or not (np.diff(levels.levels) > 0).all() or not levels.is_certain(0):
         return False
@@ -231,10 +230,10 @@ def only_rises(levels: Levels) -> bool:
 
 
 def rise_below_zero(levels: Levels) -> Change | None:
-    """Return the rise of a curve whose lowest level is zero or below, if it undoes half of the fall and rises
-    on over the last levels, or None. The factor is the undone share of the fall.
+    """Return the rise of a curve whose lowest level is zero or below, or None.
 
-    For such a curve, the factors of `rise_above_lowest` have no meaning.
+    It undoes half of the fall or more and rises on over the last levels. The factor is the undone share of
+    the fall. For such a curve, the factors of `rise_above_lowest` have no meaning.
     """
     part = int(np.argmin(levels.levels))
     low, end, fall = float(levels.levels[part]), levels.end, levels.begin - float(levels.levels[part])
@@ -272,11 +271,10 @@ def rise_of_few(steps: Ints, values: Floats) -> Change | None:
 
 
 def steady_rise(steps: Ints, values: Floats) -> Change | None:
-    """Return the rise of a curve of twelve or more finite values that rises on from its lowest value to 1.1
-    times as much or more, or None.
+    """Return the rise of a curve that rises on from its lowest value to 1.1 times as much or more, or None.
 
-    Six or more values follow the lowest. Fewer than one of 700 random orders of them is as near to ascending.
-    Medians of equal parts take the place of more than twenty values.
+    It has twelve or more finite values, six or more of them after the lowest. Fewer than one of 700 random
+    orders of these is as near to ascending. Medians of equal parts take the place of more than twenty values.
     """
     finite = np.isfinite(values)
     known, at = values[finite].astype(np.float64), steps[finite]
@@ -321,8 +319,9 @@ class RunUp:
 def run_up(steps: Ints, values: Floats) -> RunUp | None:
     """Return the growth of [n] points up to the first non-finite one after finite ones, or None.
 
-    The last four or more values before it each exceed all before them, and the last one is five times the
-    largest value before they began, of which there are ten or more. If not, medians of five values do.
+    The growth is the last four or more values before it, each above all earlier ones. The last is five times
+    the largest of the ten or more values before the growth. None of these is negative. If there is no such
+    growth, medians of five values are judged so.
     """
     lost = non_finite(values)
     known = values[lost.leading : lost.first].astype(np.float64) if lost and lost.first is not None else ()
@@ -362,8 +361,8 @@ class NonFinite:
 def non_finite(values: Floats) -> NonFinite | None:
     """Return the non-finite values among [n] values, or None if all are finite.
 
-    They may be placeholders up to the first finite value, if they are one value or a tenth of all, or if
-    finite values follow at equal distances, up to the end.
+    Those before the first finite value are placeholders if they are one value or up to a tenth of all. All
+    are placeholders if finite values follow at equal distances, up to the end.
     """
     finite = np.isfinite(values)
     rows = np.flatnonzero(~finite)
@@ -393,7 +392,8 @@ def _swings(levels: Doubles, least: float) -> bool:
 def collapse(levels: Levels) -> Change | None:
     """Return the fall of a curve that ends at half of its highest level or less, or None.
 
-    The step is the first after which no value is nearer to the highest level than to the last one.
+    The highest level is above zero. The step is the first after which no value is nearer to the highest level
+    than to the last one.
     """
     part = int(np.argmax(levels.levels))
     high, end = float(levels.levels[part]), levels.end
@@ -405,7 +405,10 @@ def collapse(levels: Levels) -> Change | None:
 
 
 def growth(levels: Levels) -> Change | None:
-    """Return the growth of a curve that ends a hundred times above its lowest level, or None."""
+    """Return the growth of a curve that ends a hundred times above its lowest level, or None.
+
+    Return None also if that level is not above zero.
+    """
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
     if low <= 0 or end < GROWN * low:
@@ -489,10 +492,9 @@ def _jump_at(row: int, count: int, values: Doubles, steps: Ints, factor: float) 
 
 
 def rise_for_good(steps: Ints, values: Floats) -> Jump | None:
-    """Return the first rise among [n] points from which no value comes back below a hundred times all values
-    before, or None.
+    """Return the first rise among [n] points to values that stay a hundred times above all before, or None.
 
-    They are above zero. Five or more values follow, and one before is enough.
+    The values before are above zero, at least one. Five or more values follow.
     """
     finite = np.isfinite(values)
     known, at = values[finite].astype(np.float64), steps[finite]
@@ -515,8 +517,8 @@ def is_constant(values: Floats) -> bool:
 def constant_end(values: Floats) -> int:
     """Return how many values at the end of [n] are the same number, or 0.
 
-    That are fifty or more, ten times as many as were equal in a row before, and not zero, which a training
-    may reach. Ten or more values that change are before them.
+    They count from fifty on, if they are ten times as many as were equal in a row before, and not zero, which
+    a training may reach. Ten or more changes of the value come before them.
     """
     if len(values) < _ENDED + EARLY or not np.isfinite(values[-1]) or not values[-1]:
         return 0

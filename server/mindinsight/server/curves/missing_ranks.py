@@ -20,12 +20,12 @@ _DEVICES: Final = 4
 
 
 def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
-    """Return claims about ranks without data, up to the highest or to ``recorded`` ranks, [] if none is
-    missing.
+    """Return claims about ranks without data, [] if none is missing.
 
-    Missing ranks may be among the runs that the server does not show (``left_out`` of them). Ranks are
-    counted from 1 if the lowest is 1. If the same ranks of each node have data, it is unknown whether the
-    others recorded any.
+    Expected are all ranks up to the highest, or ``recorded`` ranks if these are more. ``left_out`` is the
+    number of runs that the server does not show, which may be those of missing ranks. Ranks are counted from
+    1 if the lowest is 1. If the same ranks of each node have data, it is unknown whether the others recorded
+    any.
     """
     numbers = np.unique(np.array([*ranks], np.int64))
     if not len(numbers):

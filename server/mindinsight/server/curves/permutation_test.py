@@ -50,7 +50,10 @@ class Factor:
         return _indicators(np.where(known, np.searchsorted(distinct, self.order, side="right"), 0))
 
     def trend(self) -> Doubles:
-        """Return [n, 1] the centred ranks, 0 for missing values, or [n, 0] for texts."""
+        """Return [n, 1] the centred ranks, scaled to a range of at most 1, or [n, 0] for texts.
+
+        Missing values are at 0.
+        """
         if self.order is None:
             return np.zeros((len(self.groups), 0))
         known = self.order >= 0
@@ -70,7 +73,10 @@ def _indicators(groups: Ints) -> Doubles:
 
 
 def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> list[str]:
-    """Return the settings that ``target`` [n] significantly depends on, the strongest first."""
+    """Return the settings that ``target`` [n] significantly depends on, the strongest first.
+
+    Each one explains what those before it do not. Empty if there is none, or for few runs.
+    """
     generator = np.random.default_rng(seed)
     names: list[str] = []
     model = np.ones((len(target), 1))
@@ -116,7 +122,7 @@ def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int 
 def is_ordered(factors: Sequence[Factor], targets: Sequence[Doubles]) -> bool:
     """Return True if each factor explains more of ``targets`` than the next in nearly all resampled trials.
 
-    Without it, which of two factors explains more may be due to the noise of a few runs. ``targets`` are
+    Otherwise, which of two factors explains more may be due to the noise of a few runs. ``targets`` are
     values and ranks: ranks show differences within noise as large, and values those of a few outliers.
     """
     if len(factors) < 2:
@@ -146,8 +152,8 @@ def alike(
 ) -> dict[str, list[str]]:
     """Return the ``named`` settings, each with those that may matter instead because they change together.
 
-    ``known`` and ``target`` have one value for each trial. A setting that may be meant by another has no
-    group.
+    ``known`` and ``target`` have one value for each trial. A setting has no entry if it, or one of its own
+    others, is in an earlier entry.
     """
     groups: dict[str, list[str]] = {}
     for name in named:

@@ -45,7 +45,10 @@ class Forest:
 
 
 def binned(matrix: Doubles) -> Bins:
-    """Return the columns of ``matrix`` [n, columns], all finite, as numbers of their quantiles."""
+    """Return [n, columns] the number, from 0, of the bin of each value in ``matrix`` [n, columns].
+
+    All values are finite. The bins of a column are its distinct values, or its quantiles if these are fewer.
+    """
     bins = np.zeros(matrix.shape, np.int64)
     for number, column in enumerate(matrix.T):
         distinct = np.unique(column)

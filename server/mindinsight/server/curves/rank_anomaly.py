@@ -94,8 +94,8 @@ def growth(shares: Doubles) -> float | None:
 def period_of(steps: Ints, width: float) -> int | None:
     """Return the number of steps between events if they are periodic, else None.
 
-    Events are periodic if their gaps are closer to multiples of one number than is likely by chance.
-    ``width`` is the resolution of ``steps``.
+    Events are periodic if their gaps are closer to multiples of one number than is likely by chance. Fewer
+    than three are not. ``width`` is the resolution of ``steps``, ascending.
     """
     if len(steps) < 3:
         return None

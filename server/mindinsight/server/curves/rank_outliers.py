@@ -155,8 +155,7 @@ class Differences:
         self.decided = (~np.isnan(values)).sum(axis=0) >= min(self.ranks, 3)
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
-        """Return (score, anomaly) for each curve that differs in an interval, given the most significant
-        interval.
+        """Return (score, anomaly) of each curve that differs in an interval, for the most significant one.
 
         Of two curves at most one is listed, because their difference belongs to both.
         """
@@ -525,7 +524,7 @@ def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
 
 
 def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
-    """Return the rows of curves that share less than half of their steps with any other curve."""
+    """Return the rows of one or more curves that share less than half of their steps with any other."""
     longest = max(range(len(curves)), key=lambda row: len(curves[row]))
 
     def are_common(steps: Ints, others: Ints) -> bool:

@@ -86,7 +86,10 @@ def _first_of_each(buckets: Ints) -> Ints:
 
 
 def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, int]]:
-    """Return intervals of neighbouring non-finite rows: "nan", "inf" or "-inf", first and last step, rows."""
+    """Return the intervals of neighbouring non-finite rows of one kind, [] if all are finite.
+
+    Each has "nan", "inf" or "-inf", its first and its last step, and its number of rows.
+    """
     bad = np.flatnonzero(~np.isfinite(values))
     if not len(bad):
         return []

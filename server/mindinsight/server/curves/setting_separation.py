@@ -365,7 +365,7 @@ def _failing_region(
 
 
 def is_usable(value: Any) -> bool:
-    """Return True if a run has a value other than NaN."""
+    """Return True if a value is neither missing (None) nor NaN."""
     return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
 
 

@@ -81,11 +81,11 @@ class CheckFinding:
 
     @property
     def tensor(self) -> str | Claim:
-        """Return the tensor for a sentence, followed by its ranks if `names_ranks` is set."""
+        """Return the tensor as part of a claim, with its ranks after it if `names_ranks` is set."""
         return self.of_ranks(self.name)
 
     def of_ranks(self, name: str | Claim) -> str | Claim:
-        """Return a name followed by the ranks if `names_ranks` is set."""
+        """Return a part of a claim with a name and the ranks after it, or the name without `names_ranks`."""
         if not self.names_ranks:
             return name
         ranks = few([str(rank) for rank in self.ranks], SHOWN)

@@ -61,7 +61,7 @@ class WeightDifference:
 
     @property
     def non_finite(self) -> int | None:
-        """Return the number of non-finite elements in both files, None if they are not numbers."""
+        """Return the sum of the non-finite elements of both files, None if they are not numbers."""
         known = [count for count in self.broken if count is not None]
         return sum(known) if known else None
 
@@ -72,7 +72,7 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """Return a file's weights without their values, which can be pickled. Reading raises RuntimeError."""
+    """Return a file that can be pickled: its ``read`` and ``values`` raise RuntimeError."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 

@@ -28,7 +28,10 @@ class DepthGrowth:
     _layers: dict[tuple[int, int], list[tuple[str, str, float]]] = field(default_factory=dict)
 
     def add(self, result: TensorResult) -> None:
-        """Record the output of a layer; other tensors are left out."""
+        """Record the mean magnitude of a layer's output.
+
+        Other tensors, and outputs that are unknown, non-finite or zero, are left out.
+        """
         entry, measured = result.entry, result.measurement
         statistics = measured.statistics if measured else None
         if entry.direction != "output" or is_gradient(entry) or canonical(entry.type) not in _LAYERS:
@@ -40,7 +43,7 @@ class DepthGrowth:
             layers.append((entry.graph, entry.operator, statistics.absolute_mean))
 
     def claims(self) -> list[Claim]:
-        """Return the claim about the first rank and step at which outputs grow by far, or an empty list."""
+        """Return the claim about the first step and rank at which outputs grow by far with depth, or []."""
         for (rank, step), layers in sorted(self._layers.items(), key=lambda item: item[0][::-1]):
             sizes = np.log([size for _, _, size in layers])
             at = int(np.argmax(sizes))

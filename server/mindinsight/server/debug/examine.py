@@ -105,7 +105,11 @@ def examine(task: TensorTask) -> TensorResult:
 def examine_all(
     tasks: Iterable[TensorTask], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
-    """Yield the results of tasks in order. With an executor the tensors are examined in parallel."""
+    """Yield the results of tasks in order, in parallel with an executor.
+
+    Statistics in ``cache`` are not computed again, and new ones are stored in it. The result of a tensor that
+    cannot be read has its damage.
+    """
     batches = (
         [_with_parts(task, executor) for task in _with_known(batch, cache)]
         for batch in batched(tasks, weight=_weight)
@@ -131,7 +135,7 @@ def examine_all(
 def measure_all(
     entries: Iterable[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
-    """Yield the measured tensors in order. With an executor they are measured in parallel."""
+    """Yield the measured tensors in order, as `examine_all` does."""
     return examine_all(map(TensorTask, entries), executor, cache)
 
 

@@ -142,7 +142,10 @@ class Fault:
 
     @property
     def headline(self) -> Claim:
-        """Return the claim about the fault, and that its values go no further if they do not."""
+        """Return the claim about the fault.
+
+        If its values spread no further, the claim has the number of finite outputs after it.
+        """
         claim = self.claim
         if not self.later:
             return claim
@@ -342,7 +345,8 @@ def missing_place(
 ) -> tuple[int, int] | None:
     """Return the first requested (rank, step) that a dump lacks, or None if it has all.
 
-    A step is missing if none of the searched ranks has it.
+    A step is missing if none of the searched ranks has it. A missing rank is returned with the first
+    requested step, or 0 without any.
     """
     for rank in ranks or ():
         if rank not in dump.ranks:

@@ -33,10 +33,10 @@ _DEPTH: Final = 2  # operators between a layer's product and its weight: a trans
 
 
 def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) -> Mapping[str, str] | None:
-    """Return values for the sentence on the weight of ``operator`` that grew most, or None if none grew
-    tenfold.
+    """Return values for the sentence on the weight of ``operator`` that grew most.
 
-    ``operator`` is a full name. Weights are searched among its sources and their sources in the same scope.
+    Return None if no weight grew tenfold, or no norms were recorded. ``operator`` is a full name. Weights are
+    searched among its sources and their sources in the same scope.
     """
     health = read_health(dump, rank, step)
     if health is None:
@@ -90,8 +90,11 @@ class Explanation:
 
 
 def received_claims(fault: Fault) -> list[Claim]:
-    """Return the claim about the non-finite elements of a tensor that an operator received, or an empty list
-    if its values are unrecorded or too large."""
+    """Return the claim about the non-finite elements of a tensor that an operator received.
+
+    The list is empty for other faults, and if the values are missing, unreadable, too large or not
+    floating-point.
+    """
     try:
         values = _read(fault.entry) if fault.kind == "met" and fault.entry.ref is not None else None
     except (UnreadableError, OSError, TypeError, ValueError):
@@ -111,8 +114,11 @@ def _first_non_finite(values: Array) -> tuple[int, ...] | None:
 
 
 def explain(dump: Dump, fault: Fault) -> Explanation | None:
-    """Return the explanation of a fault that an operator made, or None if values are unrecorded or too
-    large."""
+    """Return the explanation of a fault that an operator made.
+
+    Return None for other faults, and if values are missing, unreadable or too large, or the output is not
+    floating-point.
+    """
     if fault.kind != "made" or fault.entry.ref is None:
         return None
     operator = faulty_operator(fault)

@@ -91,7 +91,10 @@ class Listing:
         return list_operators(self.dump, self.rank, self.step)
 
     def result(self, entry: TensorEntry) -> TensorResult | None:
-        """Return the statistics of one tensor, or None until they are computed."""
+        """Return the statistics of one tensor, or None until they are computed.
+
+        Raises KeyError for a tensor that is not in the listing.
+        """
         position = self.positions[slot_key(entry)]
         return self.results[position] if position < len(self.results) else None
 
@@ -99,8 +102,8 @@ class Listing:
     def is_stale(self) -> bool:
         """Return True if listing the step again may show more.
 
-        A damaged file was modified since the listing, because its writer had not finished. Or an error ended
-        the job some seconds ago: the workers that died may have been killed from outside.
+        That is so if a damaged file was modified since the listing, because its writer had not finished, or
+        if an error ended the job some seconds ago: the workers that died may have been killed from outside.
         """
         if not self.done:
             return False
@@ -110,7 +113,7 @@ class Listing:
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
     def wait(self, seconds: float = LONGEST) -> bool:
-        """Wait until all tensors are measured, and return False if that takes more than ``seconds``."""
+        """Wait until the job has ended, and return False if it is still running after ``seconds``."""
         return self._job.wait(seconds)
 
     def stop(self) -> None:

@@ -255,8 +255,11 @@ def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operat
 
 
 def module_of(scope: Iterable[str]) -> str:
-    """Return a module as parameters name it: ``blocks.0.fc1`` of Gradients/Default/blocks-ModuleList/0-Block/
-    fc1-Linear."""
+    """Return the path of a module as its parameters have it, given its scope.
+
+    It is ``blocks.0`` for "Gradients", "Default", "blocks-ModuleList", "0-Block". Parts without a class are
+    left out.
+    """
     return ".".join(part.rpartition("-")[0] for part in scope if "-" in part)
 
 
@@ -291,6 +294,6 @@ class ValueFlow:
         """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
 
         The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
-        starts with zeros is none either: its input says as much.
+        starts with zeros counts as well, because its input already shows the zeros.
         """
         return (entry.graph, entry.recorded) in self._zeros | self._norms

@@ -92,7 +92,10 @@ class OperatorTree:
         return self.operators[node] if 0 <= node < len(self.operators) else None
 
     def largest(self, index: int, values: Mapping[str, float]) -> float | None:
-        """Return the largest value, by operator name, at and below an index of the tree, or None."""
+        """Return the largest value at and below an index of the tree, or None if none is known.
+
+        ``values`` are by the full names of operators.
+        """
         operators = (self.operator_at(leaf) for leaf in self.tree.leaves(index))
         return max(
             (values[operator.name] for operator in operators if operator and operator.name in values),
@@ -135,10 +138,10 @@ def order_of_unlinked(operators: Sequence[Operator], links: Sequence[Link]) -> l
 
 
 def share(value: float, values: Iterable[float]) -> float:
-    """Return the position of a magnitude among others on a logarithmic scale, 0 to 1. Non-finite values are
-    1.
+    """Return the position, 0 to 1, of a magnitude among others on a logarithmic scale.
 
-    Zero and negative values are 0.
+    A non-finite magnitude is at 1, and a zero or negative one at 0. Others that are not positive and finite
+    do not count. If all that count are equal, the position is 1, and without any it is 0.
     """
     if not math.isfinite(value):
         return 1.0

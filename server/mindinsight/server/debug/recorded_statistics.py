@@ -45,7 +45,10 @@ AnyStatistics: TypeAlias = Statistics | InferredStatistics
 def infer_statistics(
     recorded: RecordedStatistics, shape: tuple[int, ...] | None
 ) -> InferredStatistics | None:
-    """Return statistics inferred from recorded values, or None if no value was recorded."""
+    """Return statistics inferred from recorded values, or None if no value was recorded.
+
+    Those that cannot be inferred are None. ``shape`` gives the number of elements if it is not recorded.
+    """
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
     if values == _UNKNOWN == counts:

@@ -14,8 +14,9 @@ from mindinsight.server.types import Doubles
 def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
     """Return the counts of ``bins`` bins of equal width for the finite elements, and the edges of the bins.
 
-    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it. The
-    tensor is read twice.
+    Complex numbers are counted by magnitude. The bins of a constant tensor span a range around it, usually of
+    at most one. Without a finite element the counts are 0, and the edges go from 0 to 1. The tensor is read
+    twice.
     """
     statistics = measure_values(values)
     if statistics.minimum is None or statistics.maximum is None:

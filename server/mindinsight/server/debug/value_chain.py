@@ -38,7 +38,7 @@ class ChainLink:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return the claim that the following operator received other values, if that is known."""
+        """Return the claim that the following operator received other values, () unless that is known."""
         values = {"operator": self.name, "receiver": self.receiver}
         return (Claim("claim.chain.changed", "found", values),) if self.receiver else ()
 
@@ -171,11 +171,10 @@ def magnitude(result: TensorResult | None) -> float:
 def cut_out(
     chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], limit: int
 ) -> tuple[list[Operator], list[Link]]:
-    """Return up to ``limit`` operators of a chain, the neighbours of its first operator, and the links
-    between all of these.
+    """Return up to ``limit`` operators of a chain, the neighbours of its first one, and the links between.
 
     The neighbours are the sources and targets of the first operator, ``limit`` of each. Operators have no
-    scopes. Parameters have their kind as type.
+    scopes. Parameters have their kind as type. Both lists are empty for an empty chain.
     """
     shown = list(chain)[:limit]
     if not shown:

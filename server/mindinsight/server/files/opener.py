@@ -93,8 +93,8 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
     """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit.
 
-    The descriptor is for calls with ``dir_fd``. Folders of `new` are created if they are missing, and that of
-    the innermost is yielded. Raises LinkError or another OSError.
+    The descriptor is for calls with ``dir_fd``. With `new` it is that of the innermost folder, and missing
+    ones are created. Raises LinkError or another OSError.
     """
     descriptor = _walk(os.fspath(path), _WAY)
     try:
@@ -109,7 +109,7 @@ def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterat
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
-    """Return ``size`` bytes from ``offset`` on, fewer only at the end of the file.
+    """Return ``size`` bytes of an open file from ``offset`` on, fewer only at the end of the file.
 
     The file position is unchanged.
     """
@@ -225,17 +225,18 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return the directories directly inside, sorted. Empty if the folder is missing or unreadable."""
+    """Return the paths of the directories directly inside, sorted. [] if the folder is missing or
+    unreadable."""
     return sorted(path / name for name in _names(path, lambda entry: entry.is_dir(follow_symlinks=False)))
 
 
 def files_of(path: Path) -> list[str]:
-    """Return the names of the regular files directly inside, in no order. Empty if unreadable."""
+    """Return the names of the regular files directly inside, in no order. [] if missing or unreadable."""
     return _names(path, lambda entry: entry.is_file(follow_symlinks=False))
 
 
 def names_of(path: Path) -> list[str]:
-    """Return all names directly inside, in no order. Empty if the folder cannot be read."""
+    """Return all names directly inside, in no order. [] if the folder is missing or unreadable."""
     return _names(path, lambda entry: True)
 
 
@@ -251,7 +252,7 @@ def _names(path: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
 def refused_in(path: Path) -> Iterator[tuple[str, str]]:
     """Yield name and reason (``link`` or ``not_a_file``) of the entries of a folder that are never opened.
 
-    A folder that is itself a link yields ``("", "link")``, an unreadable folder nothing.
+    A folder that is itself a link yields ``("", "link")``, a missing or unreadable folder nothing.
     """
     try:
         with entries_of(path) as entries:

@@ -46,7 +46,10 @@ def own_folder(path: Path) -> Path:
 
 
 def check_folder(path: Path, writable: int = 0o022) -> None:
-    """Raise NotOursError unless `path` is a folder of this user without the mode bits `writable`."""
+    """Raise NotOursError unless `path` is a folder of this user without the mode bits `writable`.
+
+    Raises another OSError for a missing one.
+    """
     state = path.lstat()
     if not stat.S_ISDIR(state.st_mode):
         raise NotOursError(errno.ENOTDIR, "not a folder, or a link to one", str(path))
@@ -77,7 +80,8 @@ def open_own(path: Path, flags: int) -> int:
 def check_file(path: Path, writable: int = 0o022) -> None:
     """Raise NotOursError unless `path` is a regular file of this user without the mode bits `writable`.
 
-    For files that a library opens, in a folder that `check_folder` accepts.
+    Raises another OSError for a missing one. For files that a library opens, in a folder that `check_folder`
+    accepts.
     """
     _check_file(path.lstat(), path, writable)
 
@@ -92,10 +96,11 @@ def read_own(path: Path) -> bytes:
 def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
     """Open an SQLite file of this user, yield the connection, and close it on exit.
 
-    The file is created if it is missing and `to_write`.
+    With `to_write` the file is created if it is missing, otherwise it is opened for reading only.
 
-    A query may take `STEPS` instructions. Raises NotOursError for a file of another user or one with views or
-    triggers, which would run within our queries. Raises OSError for a missing file, and sqlite3.Error.
+    A query is interrupted after `STEPS` instructions. Raises NotOursError for a file of another user or one
+    with views or triggers, which would run within our queries. Raises OSError for a missing file, and
+    sqlite3.Error.
     """
     if to_write:
         with suppress(FileExistsError):
@@ -123,10 +128,10 @@ def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> N
 
 
 def trusted_copy(path: str) -> Path | None:
-    """Return the top folder of the local copy of a remote store that contains a file, or None if no trusted
-    copy does.
+    """Return the top folder of the local copy of a remote store that contains a file, else None.
 
-    Raises NotOursError if another user could have put files into the folder that contains the copy.
+    Only copies below a folder of `trust_copies` count. Raises NotOursError if another user could have put
+    files into the folder that contains the copy.
     """
     for folder in map(Path, _copies):
         if Path(path).is_relative_to(folder):

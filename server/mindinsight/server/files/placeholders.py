@@ -75,7 +75,10 @@ class PlaceholderIndex:
             return str(url)
 
     def files(self) -> dict[str, RemoteFile]:
-        """Return all placeholders by path, including fetched ones. Raises OSError."""
+        """Return all placeholders by path below the copy, including fetched ones, {} without an index.
+
+        Raises OSError.
+        """
         if not self.exists():
             return {}
         with self._open() as database:
@@ -95,7 +98,8 @@ class PlaceholderIndex:
             )
 
     def find(self, path: str) -> list[Placeholder]:
-        """Return the placeholder at a path and up to 15 unfetched ones after it in its folder, or no items.
+        """Return the placeholder at a path, also a fetched one, and up to 15 unfetched ones after it in its
+        folder. [] if there is no placeholder at the path.
 
         Raises OSError.
         """
@@ -109,7 +113,8 @@ class PlaceholderIndex:
         return wanted if wanted and wanted[0].path == path else []
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
-        """Record in the index when files were fetched, in Unix seconds, or 0 for placeholders."""
+        """Record that files were fetched at ``moment`` in Unix seconds, or with 0 that they are placeholders
+        again."""
         with self._open(to_write=True) as database, database:
             database.executemany(
                 "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
@@ -142,7 +147,7 @@ class Fetcher:
         self._failed_at = -math.inf
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
-        """Return the bytes from ``start`` to before ``end``. Raises StoreError."""
+        """Return the bytes of a remote file from ``start`` to before ``end``. Raises StoreError."""
         if time.monotonic() - self._failed_at < PAUSE:
             raise StoreError(self._failure)
         try:
@@ -193,9 +198,10 @@ def fetch(path: str) -> bool:
 
 
 def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
-    """Return the copy, its index and the placeholders from a path on, or None if no trusted copy has any.
+    """Return the copy, its index and the placeholders from an absolute path on, or None if no trusted copy
+    has one.
 
-    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`.
+    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`. Raises OSError.
     """
     copy = trusted_copy(path)
     if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
@@ -210,13 +216,15 @@ def fetcher_of(url: str) -> Fetcher:
 
 
 def store_failure(error: StoreError, path: str) -> OSError:
-    """Return the OSError for reading a file that its store does not return."""
+    """Return the OSError to raise for the file at ``path`` that its store does not return."""
     return OSError(errno.EIO, _TEXTS.get(error.reason, _TEXTS["remote.unreachable"]), path)
 
 
 def make_room(copy: Path) -> None:
-    """Replace the files that were fetched first by placeholders until the disk has twice `ROOM`
-    bytes free."""
+    """Replace fetched files by placeholders, oldest fetch first, until the disk has twice `ROOM` bytes free.
+
+    Do nothing without an index.
+    """
     catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return
@@ -344,7 +352,7 @@ class RangedFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read bytes into a buffer and return their number. Raises OSError."""
+        """Read bytes into a buffer, as many as fit, and return their number, 0 at the end. Raises OSError."""
         view = memoryview(buffer).cast("B")[: max(0, self._size - self._at)]
         self._ensure(self._at, self._at + len(view))
         count = os.preadv(self._data, [view], self._at) if view else 0

@@ -129,7 +129,10 @@ class RemoteStore:
 
 
 def concurrently(function: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-    """Yield the result for each item in order. `REQUESTS` threads call the function."""
+    """Yield the result of ``function`` for each item in order, from `REQUESTS` threads.
+
+    Raises what the function raises.
+    """
     with ThreadPoolExecutor(REQUESTS, "store") as executor:
         for start in range(0, len(items), _QUEUED):
             yield from executor.map(function, items[start : start + _QUEUED])
@@ -190,7 +193,10 @@ def reason_of(error: BaseException) -> str:
 
 
 def time_of(value: object) -> float:
-    """Return a datetime, a number or a text in ISO 8601 as Unix seconds, 0 if it is invalid."""
+    """Return a datetime, a number or a text in ISO 8601 as Unix seconds, 0 if it is invalid.
+
+    A time without a time zone is UTC.
+    """
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(value, int | float):

@@ -68,7 +68,7 @@ def restore(base: Path, below: str, stamp: str) -> None:
 def discarded(base: Path) -> Iterator[Discarded]:
     """Yield the directories with files in the trash of a base directory, the last moved first.
 
-    Folders whose name is not a stamp with a valid time are skipped.
+    Folders whose name is not a stamp with a valid time are skipped. Nothing is yielded without a trash.
     """
     for folder in reversed(folders_of(trash_of(base))):
         if not re.match(STAMP, folder.name):

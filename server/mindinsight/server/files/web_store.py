@@ -79,7 +79,11 @@ class WebStore:
         """Do nothing. Cached responses expire on their own."""
 
     def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
-        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing."""
+        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing.
+
+        If there were more, `cut` is True. What the server refuses or lacks below `root` is left out. Raises
+        StatusError if it refuses `root`, or for another failure.
+        """
         self.cut = False
         self._characters = sum(len(link) for page in self._pages.values() for link in page.answer)
         until = time.monotonic() + SECONDS
@@ -106,7 +110,7 @@ class WebStore:
         return self._head(address)
 
     def cat_file(self, address: str, start: int, end: int) -> bytes:
-        """Return the bytes from `start` to before `end`, fewer if the file is shorter."""
+        """Return the bytes of a file from `start` to before `end`, fewer if the file is shorter."""
         stream = self._kept(address, start)
         if stream is None:
             stream = self._open(address, start, end)
@@ -331,7 +335,8 @@ class _TimedReader(io.RawIOBase):
 
 
 def check_address(host: str, address: str) -> None:
-    """Raise LimitError for an address that no store has: link-local, or a cloud's metadata service."""
+    """Raise LimitError for an address that no store has: link-local, multicast, or a cloud's metadata
+    service."""
     number = ipaddress.ip_address(address.partition("%")[0])
     forms = [number, getattr(number, "ipv4_mapped", None), getattr(number, "sixtofour", None)]
     if any(number.version == 6 and number in network for network in _EMBEDDING):

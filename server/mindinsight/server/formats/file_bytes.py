@@ -25,8 +25,8 @@ _BLOCK: Final = 1 << 16  # bytes read at a time
 def opened(path: str | Path) -> IO[bytes]:
     """Open a regular file and return it as a binary file for reading.
 
-    Raises UnreadableError if it is missing, access is denied, or nearly all of it are holes, which were never
-    written and take hours to read.
+    Raises UnreadableError if it is missing, a link or a special file, if access is denied, or if nearly all
+    of it are holes, which were never written and take hours to read.
     """
     try:
         file = open_stream(path)
@@ -143,7 +143,10 @@ class FileBytes:
         return self._block[start - self._start : max(end, start) - self._start]
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes. Allocates at most the bytes that are left, whatever ``size`` states."""
+        """Return the next bytes, b"" at the end of the file.
+
+        Allocates at most the bytes that are left, whatever ``size`` states.
+        """
         return self._file.read(size if size <= _BLOCK else min(size, max(0, self._length - self.tell())))
 
     def readline(self) -> bytes:

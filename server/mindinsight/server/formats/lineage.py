@@ -186,8 +186,8 @@ def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
 def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
     """Merge the lineages of the files of a run, oldest first.
 
-    A file with a training or its data replaces everything before it. A file with only an evaluation adds to
-    it.
+    A file with a training or its data replaces everything before it, except the damage. A file with only an
+    evaluation adds to it.
     """
     merged = Lineage()
     for lineage in lineages:
@@ -205,7 +205,10 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 
 def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
-    """Return the lineage with `settings` added to the user's settings, except those it already has."""
+    """Return the lineage with `settings` added to the user's settings. None stands for an empty lineage.
+
+    Settings that it already has, among the user's or as facts of the training, are left unchanged.
+    """
     known = lineage or Lineage()
     added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
     return replace(known, user_defined={**safe_value(added), **known.user_defined})

@@ -26,7 +26,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[str]:
     """Yield the lines of a text file with their line ends. Raises UnreadableError.
 
-    One line is in memory at a time.
+    One line is in memory at a time. A line of more than ``longest`` bytes is yielded in parts.
     """
     with opened(path) as file:
         limits.check_size(length_of(file))
@@ -61,8 +61,8 @@ def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], Unreadable
     """Return the JSON object in a file, and its damage or None.
 
     ``NaN`` and ``Infinity`` are allowed. Of a truncated file, the complete members are returned: all members
-    of the object ``inner``, and other members if they are plain texts. Raises UnreadableError if the file
-    cannot be read.
+    of the object ``inner``, and other members if they are plain texts. For another JSON value, {} is returned
+    with damage. Raises UnreadableError if the file cannot be read.
     """
     text = read_text(path, JSON)
     try:

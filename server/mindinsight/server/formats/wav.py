@@ -48,7 +48,7 @@ class Wav:
 
     @property
     def seconds(self) -> float:
-        """Return the duration of the frames that are present."""
+        """Return the duration, in seconds, of the frames that are present."""
         return self.frames / self.rate
 
 

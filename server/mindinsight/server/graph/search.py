@@ -312,7 +312,10 @@ def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
 
 
 def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
-    """Return the number of ``leaves`` (ascending) in each box. Boxes without any are omitted."""
+    """Return the number of ``leaves`` (ascending) in each box.
+
+    The root and boxes without any are omitted.
+    """
     counts = {
         box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
     }

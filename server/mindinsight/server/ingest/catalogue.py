@@ -47,7 +47,7 @@ class ReadQueue:
         return any(file.suspect for items in self._runs.values() for _, file in items.values())
 
     def want(self, runs: Iterable[str]) -> None:
-        """Give priority to these runs, and to no others."""
+        """Give priority to the runs with these ids, and to no others."""
         self._wanted = frozenset(runs)
 
     def add(self, stage: RunStage, file: FileStage) -> None:
@@ -63,7 +63,8 @@ class ReadQueue:
             self._runs.pop(run, None)
 
     def take(self, budget: int = PIECE) -> list[Item]:
-        """Remove and return the next files, up to ``budget`` bytes together but at least one, none if empty.
+        """Remove and return the next files, up to ``budget`` bytes together but at least one, [] if the queue
+        is empty.
 
         A suspect file comes alone.
         """
@@ -92,7 +93,10 @@ class ReadQueue:
 
 
 def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
-    """Return the request for the next section of a file, at most ``budget`` bytes. Lineage is read whole."""
+    """Return the request for the next section of a file, at most ``budget`` bytes.
+
+    A lineage file is requested whole.
+    """
     if file.role == "lineage":
         return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
     size = min(file.unread, budget)
@@ -186,7 +190,8 @@ class Catalogue:
         self.status = self.status._replace(errors=(*self._directory_damage, *damage))
 
     def update_stamps(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
-        """Update changed files of a folder, and return False if a file belongs to no known run."""
+        """Replace the stamps of changed files of a folder, and return False if a file belongs to no known
+        run."""
         stages = self._folders.get(folder, ())
         known = {
             name: (stage, stage.files[name]) for stage in stages for name in stamps if name in stage.files
@@ -197,7 +202,7 @@ class Catalogue:
         return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
-        """Queue files again that are due for another attempt at the monotonic time ``now``.
+        """Queue files again that are due for another attempt at the monotonic time ``now``, in seconds.
 
         Files with lost values on disk are read from their beginning.
         """
@@ -218,7 +223,11 @@ class Catalogue:
         lost.clear()
 
     def take(self, stage: RunStage, file: FileStage, request: SectionRequest, answer: SectionResult) -> None:
-        """Add the result of a read request to its run. Ignore it if the file was replaced meanwhile."""
+        """Add the result of a read request to its run, and queue the rest of the file.
+
+        Ignore the result if the file was replaced meanwhile. After an error that may pass, the file is tried
+        again later.
+        """
         file.busy = False
         if stage.files.get(file.name) is not file:
             return

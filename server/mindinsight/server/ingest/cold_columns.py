@@ -54,7 +54,7 @@ class ValueFile:
     def append(self, tags: Mapping[str, int], values: Array) -> ValueSection:
         """Write rows of ``values`` [k, n], each followed by its CRC-32, and return their section.
 
-        ``tags`` are the rows of the tags. Raises OSError.
+        ``tags`` has the index in ``values`` of each tag. Raises OSError.
         """
         count, length = values.shape
         flags = os.O_WRONLY | (os.O_APPEND if self._end else os.O_CREAT | os.O_EXCL)
@@ -100,7 +100,11 @@ class ValueSection(NamedTuple):
         return self.offset >= 0 and self.length > 0 and self.file.path.lstat().st_size >= end
 
     def read(self, descriptor: int, tag: str) -> Array:
-        """Return the values of a tag. Raises Gone if they are damaged, OSError if they cannot be read."""
+        """Return the values of a tag from the open file ``descriptor``.
+
+        Raises Gone if they are damaged, KeyError for a tag that the section lacks, OSError if they cannot be
+        read.
+        """
         data = os.pread(descriptor, self.row_size, self.offset + self.tags[tag] * self.row_size)
         if len(data) < self.row_size or zlib.crc32(data[:-_CRC]) != int.from_bytes(data[-_CRC:], "little"):
             raise self.file.damage("damaged")
@@ -166,7 +170,8 @@ class ColdColumns:
         self.moved = 0  # bytes so far
 
     def move(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return equal arrays in mapped files, or ``arrays`` if these are small or the disk fails."""
+        """Return equal arrays in mapped files, or ``arrays`` if these are small or the files cannot be
+        used."""
         size = sum(_padded(array.nbytes) for array in arrays)
         segment = self._segment_for(size)
         if segment is None:
@@ -182,7 +187,7 @@ class ColdColumns:
     def store(self, tags: Mapping[str, int], values: Array, file: ValueFile | None) -> ValueSection | None:
         """Write ``values`` [k, n] to a file and return their section, or None if they stay in memory.
 
-        Without ``file`` it is a new one. ``tags`` are the rows of the tags.
+        Without ``file`` it is a new one. ``tags`` has the index in ``values`` of each tag.
         """
         if self._full or self._values_folder is None:
             return None

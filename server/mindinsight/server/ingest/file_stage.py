@@ -155,7 +155,8 @@ class FileStage:
         return grown
 
     def settle(self) -> list[Key]:
-        """Add waiting scalars to their columns, and return the tags that grew since the last call."""
+        """Add waiting scalars to their columns, and return kind and tag of those that grew since the last
+        call."""
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
@@ -172,7 +173,7 @@ class FileStage:
         return [("scalar", tag) for tag in moved]
 
     def fold_whole(self) -> list[Key]:
-        """Add a ``.pb`` file, which is one graph payload, and return its key in a list, empty for an empty
+        """Add a ``.pb`` file, which is one graph payload, and return [its kind and tag], [] for an empty
         file."""
         self.read = self.stamp.size
         self.error = ""

@@ -17,7 +17,8 @@ def reports_changes(path: str, mounts: str | None = None) -> bool:
     """Return True if the system reports all changes below ``path`` to this machine, judged by mount types.
 
     It does not for file systems shared with other machines (NFS, CIFS, cluster file systems), and not
-    reliably for FUSE and for the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts.
+    reliably for FUSE and for the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts,
+    which is read if it is None.
     """
     inside, around = _kinds(path, mounts)
     return not any(_SHARED.fullmatch(kind) or _LAYERED.fullmatch(kind) for kind in [*inside, *around])
@@ -26,7 +27,7 @@ def reports_changes(path: str, mounts: str | None = None) -> bool:
 def is_shared(path: str, mounts: str | None = None) -> bool:
     """Return True if a folder is on another machine or is served by another program (FUSE).
 
-    ``mounts`` is the text of /proc/self/mounts.
+    ``mounts`` is the text of /proc/self/mounts, which is read if it is None.
     """
     return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
 

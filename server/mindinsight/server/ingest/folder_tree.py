@@ -56,7 +56,10 @@ class Folder:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """Return the stamp of a file or folder, or None if it cannot be examined. Raises PermissionError."""
+    """Return the stamp of a file or folder, or None if it is missing or cannot be examined.
+
+    A link is not followed. Raises PermissionError.
+    """
     try:
         return _stamp(os.lstat(path))
     except PermissionError:
@@ -166,9 +169,10 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
 
 
 def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of each run, given by its id with the device ids in the names of its files.
+    """Return job and rank of each run.
 
-    The job of a run outside of jobs is the run, its rank None.
+    ``devices`` has the runs' ids, and the device ids in the names of their files. The job of a run outside of
+    jobs is the run, its rank None.
 
     Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` next to each other; both together,
     ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank next to folders of the others.
@@ -293,14 +297,14 @@ class FolderTree:
         return self._folder_paths[folder]
 
     def scan(self) -> None:
-        """List all folders again."""
+        """List all folders again. Folders that are gone are removed from the tree."""
         self._visit(BASE, deep=True)
 
     def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
-        """Check a folder, or ``only`` some of its files, update the tree, and return the changes.
+        """Check a folder, or only its files with the names ``only``, update the tree, and return the changes.
 
-        There are none for an unknown folder. If its own stamp is unchanged, only its files are checked.
-        ``only`` are names of files. Empty means all.
+        There are none for an unknown folder. If the folder's own stamp has changed, all of it is listed
+        again, otherwise only its files are checked. Without names all files are.
         """
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):
@@ -329,7 +333,7 @@ class FolderTree:
         return None
 
     def root(self, folder: str) -> str:
-        """Return the id of the base directory that contains a folder."""
+        """Return the id of the base directory that contains the folder with this id."""
         return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
 
     def parent(self, folder: str) -> str:

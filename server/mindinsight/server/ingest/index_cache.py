@@ -62,7 +62,7 @@ class CacheFileWriter:
     def array(self, array: Array) -> list[Any]:
         """Write an array of the current run, unless it was written before, and return its position.
 
-        The position is a list for `Body.array`.
+        The position is a JSON list, which `Body.array` takes.
         """
         if id(array) not in self._written:
             self._written[id(array)] = (array, self.rows(array))
@@ -71,7 +71,7 @@ class CacheFileWriter:
     def rows(self, array: Array, count: int = 1) -> list[Any]:
         """Write a flat array that holds ``count`` rows of equal length, and return its position.
 
-        The position is a list for `Body.array`.
+        The position is a JSON list, which `Body.array` takes.
         """
         if len(array) < max(_MIN_SHRUNK, 2 * count):
             return [*self._block.append(array)]
@@ -161,10 +161,10 @@ class CacheFile:
         return self._entries[run].note
 
     def body(self, run: str, cold: ColdColumns | None = None) -> Body:
-        """Check the arrays of one run and return their reader. Raises StaleError for a wrong checksum.
+        """Check the arrays of one run and return their reader.
 
-        They are read and not mapped, because a map of a file that another process truncates ends this one.
-        ``cold`` stores large arrays.
+        Raises StaleError for a wrong checksum, KeyError for an unknown run. They are read and not mapped,
+        because a map of a file that another process truncates ends this one. ``cold`` stores large arrays.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
@@ -196,7 +196,10 @@ class Body:
         return array if self._cold is None else self._cold.move([array])[0]
 
     def value_file(self, name: str) -> ValueFile:
-        """Return the file of values with this name. Raises StaleError without cold columns, or ValueError."""
+        """Return the file of values with this name.
+
+        Raises StaleError without cold columns, ValueError for a path or without a folder.
+        """
         if self._cold is None:
             raise StaleError(name)
         return self._cold.value_file(name)
@@ -443,7 +446,7 @@ class IndexCache:
         """Write the runs whose size changed by more than the share ``growth`` since they were last written.
 
         With 0 write all runs that changed, with None those that changed by more than a gigabyte. A failure is
-        logged.
+        logged. Files of values that this process wrote and no run uses any more are removed.
         """
         self._remove_unused(stages)
         changed = [stage for stage in stages.values() if self._is_worth_saving(stage, growth)]

@@ -198,7 +198,10 @@ class Loader:
         self._queue.want(run_ids)
 
     def load(self) -> None:
-        """Scan once and read everything, in the calling thread."""
+        """Scan once and read everything, in the calling thread.
+
+        Return when nothing is left to read, or after ``stop``.
+        """
         if self._mirrors:
             self._mirrors.sync()
             self._catalogue.set_store_damage(self._mirrors.errors())

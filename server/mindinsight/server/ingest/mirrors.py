@@ -64,7 +64,8 @@ class Mirror:
     def sync(self) -> bool:
         """Copy new files, remove files that the store no longer has, and return True if the copy changed.
 
-        Nothing is raised: ``error`` holds the key of an error. Does nothing while another server does this.
+        Nothing is raised: ``error`` holds the key of an error, and the result is False. Do nothing and return
+        False while another server does this.
         """
         try:
             self._make_folders()
@@ -284,7 +285,7 @@ class Mirrors:
         self._stopping.set()
 
     def errors(self) -> tuple[DirectoryDamage, ...]:
-        """Return the current errors of the stores."""
+        """Return URL and reason of the current errors of the stores, () without errors."""
         return tuple(
             DirectoryDamage(following.url, reason)
             for following in self._following
@@ -333,6 +334,9 @@ class _Following:
 
 
 def check_stores(bases: Iterable[Base]) -> None:
-    """Raise BadSettings for a base directory with a URL that cannot be opened, or without its package."""
+    """Raise BadSettings for a base directory whose URL cannot be opened, or needs a package that is missing.
+
+    All of ``bases`` have URLs.
+    """
     for base in bases:
         remote_store.open_store(base.url)

@@ -55,8 +55,10 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return True if rows other than new ones at the end changed since the last call, and the rows of all
-        files."""
+        """Return a flag, and the rows of all files.
+
+        The flag is True if rows changed since the last call, other than new ones at the end.
+        """
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):

@@ -44,7 +44,10 @@ class PollSchedule:
             heapq.heappush(self._due, (now + _MIN_INTERVAL, new))
 
     def due(self, now: float) -> list[str]:
-        """Remove and return the folders that are due. Each must be rescheduled."""
+        """Remove and return the folders that are due at the monotonic time ``now``.
+
+        Each must be rescheduled.
+        """
         folders: list[str] = []
         while self._due and self._due[0][0] <= now:
             folder = heapq.heappop(self._due)[1]
@@ -53,13 +56,19 @@ class PollSchedule:
         return folders
 
     def note_change(self, folder: str, now: float) -> None:
-        """Note that a folder changed."""
+        """Note that a folder changed, so that `reschedule` checks it sooner.
+
+        Do nothing for an unknown folder.
+        """
         if folder in self._changed_at:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder with ``files`` files. Its longest wait is multiplied by
-        ``trust``."""
+        """Schedule the next check of a folder with ``files`` files.
+
+        A folder is checked less often the longer it is quiet. Its longest wait is multiplied by ``trust``,
+        which is more than 1 if events also report its changes.
+        """
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)
@@ -137,7 +146,7 @@ class Scanner:
         self._look_at = time.monotonic() + max(_PAUSE, seconds)
 
     def rest(self) -> float:
-        """Return the seconds until `look` has something to do, not above 0 if it has."""
+        """Return the seconds until `look` has something to do, 0 or less if it has something now."""
         due = 0.0 if self._watchers.has_changes else min(self._scan_at, self._schedule.next())
         return max(self._look_at, due) - time.monotonic()
 

@@ -102,7 +102,10 @@ class Axis:
         self._note_sessions(0, sessions)
 
     def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
-        """Append rows, at least one. ``sessions`` [n] is the session of each row, None if one."""
+        """Append rows, at least one.
+
+        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
+        """
         self._note_sessions(self.steps.count, sessions)
         starts = _find_starts(steps, int(self.steps.view()[-1]))
         if len(starts):
@@ -187,7 +190,7 @@ class ScalarGroup:
     def append(self, steps: Ints, walls: Doubles, values: Floats, sessions: Ints | None = None) -> None:
         """Append rows, at least one. ``values`` [k, n] are in the order of the tags.
 
-        ``sessions`` [n] is the session of each row, None if one.
+        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
         """
         self.axis.append(steps, walls, sessions)
         end, capacity = self._count + values.shape[1], self._matrix.shape[1]
@@ -284,8 +287,11 @@ class ScalarTable:
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows of scalars, which may be queued until `settle`. ``sessions`` [n] is the session of each
-        row, None if all rows are of one session."""
+        """Add rows of scalars, which may be queued until `settle`.
+
+        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
+        Nothing happens without rows.
+        """
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -502,7 +508,10 @@ class ReferenceGroup:
         self.sizes = GrowingColumn(sizes)
 
     def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
-        """Append the rows of ``columns``, at least one. ``sessions`` [n] are theirs, None if one."""
+        """Append the rows of ``columns``, at least one.
+
+        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
+        """
         self.axis.append(columns.steps, columns.walls, sessions)
         self.offsets.append(columns.offsets)
         self.sizes.append(columns.sizes)

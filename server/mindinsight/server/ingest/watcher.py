@@ -128,7 +128,7 @@ class Watcher(FileSystemEventHandler):
         return bool(self._changed.folders or self._changed.files)
 
     def take(self) -> ChangedPaths:
-        """Return the paths with changes since the last call."""
+        """Return the paths with changes since the last call, and forget them."""
         with self._lock:
             stirred, self._changed = self._changed, ChangedPaths()
         return stirred
@@ -229,7 +229,8 @@ class Watchers:
                 known[1].start(others)
 
     def mode(self, path: str) -> Mode:
-        """Return "events" if the file system reports changes below a directory, else "polling"."""
+        """Return "events" if changes below the directory ``path`` are reported, else "polling", also for an
+        unknown one."""
         return self._watchers[path][1].mode if path in self._watchers else "polling"
 
     @property
@@ -238,7 +239,7 @@ class Watchers:
         return any(watcher.has_changes for _, watcher in self._watchers.values())
 
     def take(self) -> ChangedPaths:
-        """Return the paths with changes in all directories since the last call."""
+        """Return the paths with changes in all directories since the last call, and forget them."""
         paths = ChangedPaths()
         for _, watcher in self._watchers.values():
             stirred = watcher.take()

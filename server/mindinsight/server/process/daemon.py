@@ -66,12 +66,16 @@ def _file(port: int) -> Path:
 
 
 def find(port: int) -> Running | None:
-    """Return the record of the server on a port of this machine, running or not, or None without a record."""
+    """Return the record of the server on a port of this machine, running or not, or None without a readable
+    one."""
     return _read(_file(port))
 
 
 def all_running() -> Iterator[Running]:
-    """Yield the records of all servers that this user started on this machine, alive or not."""
+    """Yield the records of all servers that this user started on this machine, alive or not.
+
+    Unreadable records are left out.
+    """
     for path in sorted(folder().glob(f"{platform.node()}-*.json")):
         if running := _read(path):
             yield running
@@ -112,8 +116,10 @@ def forget(port: int) -> None:
 
 
 def birth(pid: int) -> str:
-    """Return the start time of a process, as the operating system writes it. Return "" without such a
-    process."""
+    """Return the start time of a process, as the operating system writes it.
+
+    Return "" if there is no such process or it has ended.
+    """
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -188,7 +194,10 @@ def _wait(child: subprocess.Popen[bytes], settings: Settings, output: Path) -> N
 
 
 def end(running: Running) -> None:
-    """Stop a server with SIGTERM, and kill it after `STOP_SECONDS`."""
+    """Stop a server with SIGTERM, kill it after `STOP_SECONDS`, and remove its record.
+
+    Raises OSError if the process has ended before or belongs to another user.
+    """
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
     while running.alive and time.monotonic() < deadline:

@@ -71,6 +71,7 @@ class OneLine(logging.Filter):
     """Filter that keeps a message on one line, so that a name in a file cannot imitate another message."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Escape line breaks in the message, and return True: the record is logged."""
         record.msg = record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
         record.args = None
         return True
@@ -85,6 +86,10 @@ class Repeated(logging.Filter):
         self._counts: dict[tuple[str, int], tuple[float, int]] = {}  # start of the minute and count by place
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Return False for a warning from a line of code that has logged `REPEATS` within `REPEAT_SECONDS`.
+
+        The first warning after that time names the number suppressed. Records below a warning always pass.
+        """
         if record.levelno < logging.WARNING:
             return True
         origin = (record.pathname, record.lineno)

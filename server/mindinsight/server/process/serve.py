@@ -55,6 +55,7 @@ class Server(uvicorn.Server):
         self._memory = MemoryRelease()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen on ``sockets``, and call `ready` if that succeeded."""
         await super().startup(sockets)
         for sock in sockets or ():
             sock.listen(BACKLOG)
@@ -62,6 +63,8 @@ class Server(uvicorn.Server):
             self._ready()
 
     async def on_tick(self, counter: int) -> bool:
+        """Pass the number of connections to the release of memory, and return True if the server is to
+        end."""
         self._memory.observe(len(self.server_state.connections))
         return await super().on_tick(counter)
 
@@ -75,6 +78,7 @@ class Server(uvicorn.Server):
         os._exit(0)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end: start the deadline of `end`, close all streams, and let uvicorn handle the signal."""
         self._leaving.set()
         self._hub.close()
         super().handle_exit(sig, frame)
@@ -158,7 +162,7 @@ def _quit(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
-    """Serve with the settings on standard input, and return 1 if the server cannot start."""
+    """Serve with the settings on standard input. Return 1 if the server cannot start, else do not return."""
     try:
         run(Settings.from_json(sys.stdin.read()), ready=logs.leave_screen)
     except BadSettings as error:

@@ -49,9 +49,9 @@ class Curve:
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
-    """Return the curve of a tag around `step`, or the whole one if it is short, or None without points.
+    """Return the curve of a tag around `step`. Without a step, or if the curve is short, it is the whole one.
 
-    The number of points and the newest value are those of the whole curve.
+    Return None without points. The number of points and the newest value are those of the whole curve.
     """
     whole = line
     if step is not None and len(line.steps) > BEFORE + AFTER:
@@ -128,7 +128,10 @@ class GraphPiece:
 
 
 def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
-    """Return up to `most` operators within three edges before `start`, nearest first, without parameters."""
+    """Return up to `most` operators within three edges before `start`, nearest first, without parameters.
+
+    `start` is not among them. [] if it is unknown.
+    """
     operators_before: dict[str, Operator] = {}
     layer = [start]
     for _ in range(_DEPTH):
@@ -186,12 +189,12 @@ class ReportSource:
 
     @property
     def dumps(self) -> list[str]:
-        """Return the ids of the dumps of all ranks."""
+        """Return the ids of the dumps of all ranks, each once."""
         return list(dict.fromkeys(dump for run in self.ranks for dump in run.dumps))
 
     @property
     def ranks(self) -> list[Run]:
-        """Return the run, and the other ranks of its job."""
+        """Return the run first, and then the other ranks of its job."""
         jobs = {self.run.id, self.run.job}
         return [self.run, *(run for run in self.runs.values() if run.job in jobs and run.id != self.run.id)]
 
@@ -251,7 +254,10 @@ class Texts:
 
 
 def number(value: float | int | None) -> str:
-    """Return a number with six digits, ``NaN`` or ``+Inf``. Return a dash for None."""
+    """Return a number as text with up to six significant digits, or ``NaN``, ``+Inf`` or ``-Inf``.
+
+    Return a dash for None.
+    """
     if value is None:
         return "–"
     return {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}.get(f"{value:.6g}", f"{value:.6g}")

@@ -57,7 +57,8 @@ class RecordedAlert:
 
 
 def recorded_alerts(run: Run) -> list[RecordedAlert]:
-    """Return the first 1000 alerts of a run in the order recorded, without unreadable ones."""
+    """Return the first 1000 alerts of a run in the order recorded, without unreadable ones, [] without
+    alerts."""
     series = run.references.get("alert", {}).get("")
     alerts = []
     for row in range(min(series.count, MOST) if series else 0):

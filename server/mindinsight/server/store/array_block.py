@@ -48,7 +48,7 @@ def little_endian(array: Array) -> Array:
 def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
     """Return a read-only view of the array at a position in a block.
 
-    Raises ValueError or TypeError for an invalid position.
+    Raises ValueError or TypeError for an invalid position, and for one beyond the block.
     """
     dtype, at, length = position
     if length < 0 or at < 0:

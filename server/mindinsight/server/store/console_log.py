@@ -90,9 +90,9 @@ def _with_head(part: Part) -> Part:
 
 
 def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the last ``count`` lines and marks that begin before ``offset`` in part ``index``.
+    """Return the last ``count`` lines and marks that begin before ``offset`` in part ``index``, oldest first.
 
-    A line that was printed over is omitted.
+    There are fewer at the beginning of the first part. A line that was printed over is omitted.
     """
     lines: list[Line] = []
     while index >= 0 and len(lines) < count:
@@ -132,9 +132,10 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
 
 
 def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
-    """Return part and offset of the first line at Unix time ``time`` or later, else (``len(parts)``, 0).
+    """Return part and offset of the first line at Unix time ``time`` or later.
 
-    The clock must not have been set back meanwhile.
+    The offset is 0 if the line is the first of a part, other than the first part. Without such a line the
+    result is (``len(parts)``, 0). The clock must not have been set back meanwhile.
     """
     begins = []
     for index, part in enumerate(parts):
@@ -164,7 +165,7 @@ def found_lines(
     """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue.
 
     Case is ignored. The search starts at ``offset`` in part ``index``, and ends with fewer lines after
-    ``SEARCHED`` bytes. The second value is None at the end of the last part.
+    ``SEARCHED`` bytes. The second value is None if the last part was searched to its end.
     """
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())
@@ -211,7 +212,10 @@ def _matches(pattern: re2._Regexp, data: bytes, index: int, offset: int) -> Iter
 
 
 def chunks_after(file: IO[bytes], offset: int) -> Iterator[tuple[bytes, int]]:
-    """Yield whole lines from an offset to the end of the file, with the offset of each chunk."""
+    """Yield whole lines from an offset to the end of the file in chunks, each with its offset.
+
+    An incomplete last line is left out.
+    """
     while data := _whole(_read(file, offset, offset + _WINDOW)):
         check()
         yield data, offset
@@ -242,7 +246,10 @@ def _read(file: IO[bytes], begin: int, end: int) -> bytes:
 
 
 def parse_lines(data: bytes, index: int, offset: int) -> list[Line]:
-    """Parse whole lines of a console file, which begin at ``offset`` in part ``index``."""
+    """Return the lines of a console file, which begin at ``offset`` in part ``index``.
+
+    ``data`` are whole lines. A line without time and mark has the mark ``torn``, an empty one is omitted.
+    """
     lines = []
     for raw in data.split(b"\n")[:-1]:
         match = _LINE.fullmatch(raw)

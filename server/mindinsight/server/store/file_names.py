@@ -32,9 +32,10 @@ def is_tensorboard(name: str) -> bool:
 
 @lru_cache(maxsize=4096)  # called repeatedly while a file is found, sorted and read
 def role(name: str) -> Role | None:
-    """Return the role of a file by its name, or None if the file is hidden or has no role in a run.
+    """Return the role of a file by its name: graph, lineage, explain or summary, or None if it has no role in
+    a run.
 
-    Hidden files are incomplete copies.
+    Hidden files, which are incomplete copies, have none.
     """
     if name.startswith("."):
         return None

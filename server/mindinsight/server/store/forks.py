@@ -25,7 +25,8 @@ def fork_of(run: Run, runs: Mapping[str, Run]) -> Fork | None:
     """Return the fork of a run, or None if it recorded no parent.
 
     The parent is searched by its name beside the run's job (the run itself if it is no rank), and then below
-    the base directory. If the name is that of a job, the parent is the job's run of the same rank.
+    the base directory. If the name is that of a job, the parent is the job's run of the same rank. The fork's
+    ``parent`` is None if there is no such run.
     """
     recorded = run.lineage.user_defined.get(PARENT) if run.lineage is not None else None
     match = _TEXT.fullmatch(recorded) if isinstance(recorded, str) else None

@@ -43,7 +43,8 @@ class FormulaSeries:
 
 
 def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
-    """Return a scalar or formula of a run, or None if the run lacks a scalar or a formula's share no step.
+    """Return a scalar or formula of a run, or None if the run lacks a scalar of it or its scalars share no
+    step.
 
     A tag that begins with ``=`` and is not recorded is a formula. Raises ApiError if it is invalid.
     """

@@ -59,7 +59,10 @@ def mounts_of(bases: Bases) -> tuple[Mount, ...]:
 
 
 def mount_of(bases: Bases, below: str) -> Mount:
-    """Return the mount of an id such as ``./lab/run1``. Raises KeyError if there is none."""
+    """Return the mount of the base directory in an id such as ``./lab/run1``.
+
+    Raises KeyError if there is none.
+    """
     name = "" if isinstance(bases, Path) else below.removeprefix(BASE).partition("/")[0]
     return {mount.name: mount for mount in mounts_of(bases) if not mount.inside}[name]
 
@@ -148,9 +151,9 @@ def _enclosing(real: str, names: dict[str, str]) -> str:
 def dump_id(run: Run, relative: str, known: Container[str]) -> str | None:
     """Return the id of the dump at a path relative to a run's directory, or None if it is not in ``known``.
 
-    ``known`` are the discovered dumps, so that nothing outside the base is named. A path that leads to none
-    from the run is also tried from its job: ranks with files in one folder have ids of folders that do not
-    exist.
+    None too for an empty path. ``known`` are the discovered dumps, so that nothing outside the base is named.
+    A path that leads to none from the run is also tried from its job: ranks with files in one folder have ids
+    of folders that do not exist.
     """
     if not relative:
         return None

@@ -16,8 +16,11 @@ _SYNONYMS: Final = {
 
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs (base tag, tag) of tags that are equal, or else similar and unambiguous. Other tags
-    are left out. Names of settings are paired likewise."""
+    """Return the pairs (base tag, tag) of tags that are equal, then of those with the same `plain_name`.
+
+    A plain name that several of the remaining tags share pairs none. Tags without a partner are left out.
+    Names of settings are paired likewise.
+    """
     known = set(tags)
     pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _byplain_name(base_tags, tags), _byplain_name(tags, base_tags)
@@ -38,7 +41,8 @@ def _byplain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
 
 
 def plain_name(tag: str) -> str:
-    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`.
+    """Return a tag without prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become
+    `loss`.
 
     Parts that mean the same have one name: `eval/loss` and `validation/loss` become `val/loss`.
     """

@@ -34,7 +34,10 @@ def recording_claims(run: Run) -> list[Claim]:
 
 
 def time_claims(run: Run) -> list[Claim]:
-    """Return the claims that make the duration of a run doubtful, by its scalar with the most values."""
+    """Return the claims that make the duration of a run doubtful, by its scalar with the most values.
+
+    The list is empty without scalars.
+    """
     series = _densest(run)
     return [] if series is None else [*clock_claims(run), *_pauses(series, run)]
 
@@ -98,8 +101,10 @@ def _duration(seconds: float) -> Claim:
 
 def lost_claims(run: Run) -> list[Claim]:
     """Return the claim that damaged sections held an unknown number of values, or that steps are missing
-    without damage. It names the steps that the scalar with the most values lacks, if these are regular
-    otherwise."""
+    without damage, or [].
+
+    It names the steps that the scalar with the most values lacks, if these are regular otherwise.
+    """
     damaged, series = any(file.damage for file in run.files), _densest(run)
     missing = np.empty(0, np.int64) if series is None else _missing_steps(series.line().steps)
     if series is None or not len(missing):

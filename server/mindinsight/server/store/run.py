@@ -93,13 +93,13 @@ class Snapshot:
     bases: tuple[Watched, ...] = ()
 
     def run(self, run_id: str) -> Run:
-        """Return the run with an id. Raises ApiError 404 if there is none with this id."""
+        """Return the run with an id. Raises ApiError 404 for an unknown id."""
         if run_id not in self.runs:
             raise unknown_run(run_id)
         return self.runs[run_id]
 
     def payloads(self, run_id: str, kind: Kind, tag: str) -> ReferenceSeries:
-        """Return the payload references of a tag. Raises ApiError 404 if there are none."""
+        """Return the payload references of a tag. Raises ApiError 404 for an unknown run or tag."""
         series = self.run(run_id).references.get(kind, {}).get(tag)
         if series is None:
             raise unknown_tag(tag)
@@ -125,7 +125,10 @@ _LEFT_SHARE: Final = 1 / 10  # of the time that a job took
 
 def is_left(run: Run, runs: Iterable[Run]) -> bool:
     """Return True if a run has no end although all other ranks of its job, among ``runs``, were finished long
-    after its last event."""
+    after its last event.
+
+    False for a run that is finished or has no other ranks.
+    """
     others = [] if run.finished else [rank for rank in runs if rank.job == run.job and rank.id != run.id]
     if not others or not all(rank.finished for rank in others):
         return False
@@ -137,9 +140,10 @@ def is_left(run: Run, runs: Iterable[Run]) -> bool:
 def state_of(run: Run, now: float, runs: Iterable[Run] = ()) -> State:
     """Return a run's state at Unix time ``now``: running, quiet, stopped, finished, failed or unrecorded.
 
-    ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
-    A rank that its job, among ``runs``, left behind is ``stopped``: see `is_left`. ``unrecorded`` without
-    event files: a directory of dumps, graphs or profiles says nothing of a training.
+    ``finished`` or ``failed`` if the writer closed the files, otherwise ``running``, ``quiet`` or ``stopped``
+    by the time since the last event. A rank that its job, among ``runs``, left behind is ``stopped``: see
+    `is_left`. ``unrecorded`` without event files: a directory of dumps, graphs or profiles says nothing of a
+    training.
     """
     if run.finished:
         return "failed" if run.failure else "finished"
@@ -174,7 +178,7 @@ def last_step(run: Run) -> int | None:
 def is_finished(files: Iterable[FileState]) -> bool:
     """Return True if the newest event file of every rank is closed, readable and complete.
 
-    ``files`` are in order, oldest first. Without event files all files count.
+    ``files`` are in order, oldest first. Without event files all files count. False without files.
     """
     newest = _newest(files).values()
     return bool(newest) and all(file.closed and not file.pending and not file.error for file in newest)
@@ -191,8 +195,8 @@ def failure(files: Iterable[FileState]) -> str:
 def last_event(files: Iterable[FileState], updated: float) -> float:
     """Return the Unix seconds of the last event, or ``updated`` if no event has a believable time.
 
-    ``updated`` is the time of the newest write. No event is newer than that, unless the files' times were set
-    back to before the first event.
+    ``updated`` is the time of the newest write. A later time is not believable, unless the files' times were
+    set back to before the first event.
     """
     files = list(files)
     latest = max((file.last_event for file in files), default=0.0)
@@ -263,7 +267,8 @@ def file_claims(file: FileState, torn: bool) -> list[Claim]:
 
 
 def run_claims(run: Run, now: float) -> list[Claim]:
-    """Return a list with the claim that all files of a run were read whole, or empty if one was not."""
+    """Return a list with the claim that all files of a run were read whole, or [] if one was not or all are
+    empty."""
     torn = {file.name for file in torn_files(run, now)}
     claims = [claim for file in run.files for claim in file_claims(file, file.name in torn)]
     written = [claim for claim in claims if claim.key == "claim.file.read"]

@@ -67,8 +67,8 @@ def _below_newer_files(steps: Ints, files: Ints) -> npt.NDArray[np.bool_]:
 def overwritten_intervals(steps: Ints, starts: Ints, rows: Ints) -> list[Ints]:
     """Return the rows outside the line, as intervals of adjacent rows with ascending steps, oldest first.
 
-    ``starts`` [s] are the rows at which steps go back, the first is 0. ``rows`` are the rows of the line. A
-    step recorded twice in succession is not an interval: its later value replaced it.
+    ``starts`` [s] are the rows at which steps go back, the first is 0. ``rows`` are the rows of the line, see
+    `line_rows`. A step recorded twice in succession is not an interval: its later value replaced it.
     """
     lost = np.ones(len(steps), dtype=np.bool_)
     lost[rows] = False
@@ -318,11 +318,17 @@ class ScalarSeries:
         self._columns = self._line = None
 
     def line(self) -> Line:
-        """Return the points of the line: ascending steps, each with the value written last."""
+        """Return the points of the line: ascending steps, each with the value written last.
+
+        Raises Gone if stored values cannot be read.
+        """
         return self._line_and_rows()[0]
 
     def overwritten(self) -> list[Line]:
-        """Return the intervals that the line does not contain: oldest first, each ascending."""
+        """Return the intervals that the line does not contain: oldest first, each ascending.
+
+        Raises Gone like `line`.
+        """
         rows = self._line_and_rows()[1]
         if rows is None:
             return []
@@ -333,7 +339,10 @@ class ScalarSeries:
         ]
 
     def recorded(self) -> Recorded:
-        """Return all rows in file order, with a flag for overwritten ones."""
+        """Return all rows in file order, with a flag that is True for rows that the line does not contain.
+
+        Raises Gone like `line`.
+        """
         columns, rows = self.columns(), self._line_and_rows()[1]
         lost = np.full(self.count, rows is not None)
         lost[rows if rows is not None else slice(0)] = False
@@ -438,7 +447,10 @@ class ReferenceSeries:
         return np.arange(self.count) if rows is None else rows
 
     def nearest_row(self, step: int) -> int:
-        """Return the row of the line with the step nearest to `step`, of two equally near the later."""
+        """Return the row of the line with the step nearest to `step`.
+
+        If two are equally near, it is the one with the larger step.
+        """
         line = self.line_rows
         return int(line[len(line) - 1 - int(np.argmin(np.abs(self.steps[line][::-1] - step)))])
 
@@ -464,14 +476,15 @@ class ReferenceSeries:
     def read(self, row: int) -> bytes:
         """Return the payload of ``row`` as our message.
 
-        Raises Gone if its file was replaced or is missing.
+        Raises Gone if its file was replaced or is missing, UnreadableError for more bytes than MAX_PAYLOAD,
+        IndexError for an invalid row.
         """
         part, _ = self._place(row)
         payload = read_payload(self.reference(row), (part.device, part.inode))
         return payload if part.transcode is None else part.transcode(self.kind, payload)
 
     def is_plain(self, row: int) -> bool:
-        """Return True if the payload is stored as our message, so that parts of it can be read."""
+        """Return True if the payload of ``row`` is stored as our message, so that parts of it can be read."""
         return self._place(row)[0].transcode is None
 
     def _place(self, row: int) -> tuple[ReferencePart, int]:

@@ -22,11 +22,12 @@ _OF_KIND: Final = (
 
 
 def failed_trial_claims(trials: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claims about a value, or a limit, that all failed trials and no others have, empty if no
-    trial failed.
+    """Return the claims about a value, or a limit, that all failed trials and no others have, [] if no trial
+    failed.
 
-    If the failed trials have neither, those that failed in one way are compared with all others. The claim is
-    unknown if so few trials failed that some parameter would separate them by chance.
+    ``trials`` have the form of `trial_facts`. If the failed trials have neither, those that failed in one way
+    are compared with all others. If no kind has either, the claim says so. The claim is unknown if so few
+    trials failed that some parameter would separate them by chance.
     """
     failed = [trial for trial in trials if trial["state"] == "failed"]
     others = [trial for trial in trials if trial["state"] in _ENDED]

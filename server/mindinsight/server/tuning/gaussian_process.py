@@ -117,7 +117,10 @@ class GaussianProcess:
 
     @classmethod
     def fitted(cls, points: Doubles, values: Doubles) -> GaussianProcess:
-        """Return the model with the largest marginal likelihood, found by coordinate search."""
+        """Return the model with the largest marginal likelihood, found by coordinate search.
+
+        `points` [n, d] are in the unit cube. `values` [n] have mean 0 and variance 1.
+        """
         dimensions = points.shape[1]
         models = [
             cls(points, values, np.full(dimensions, scale), noise) for scale in _SCALES for noise in _NOISES
@@ -144,7 +147,7 @@ class GaussianProcess:
         return mean, np.sqrt(np.maximum(1.0 - explained, 1e-12))
 
     def extended(self, points: Doubles) -> GaussianProcess:
-        """Return the model with `points` added, each with its predicted mean as value."""
+        """Return the model with `points` [m, d] added, each with its predicted mean as value."""
         mean, _ = self.predict(points)
         both = np.concatenate([self._points, points]), np.concatenate([self._values, mean])
         return GaussianProcess(*both, self._scales, max(self._noise, 1e-6))
@@ -161,7 +164,10 @@ def matern(left: Doubles, right: Doubles) -> Doubles:
 
 
 def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) -> Doubles:
-    """Return the score [m] of points with this mean and deviation [m]. Higher is better."""
+    """Return the score [m] of points with this mean and deviation [m]. Higher is better.
+
+    `best` is the best value so far.
+    """
     if method == "ucb":
         return mean + _BETA * deviation
     best = best + _MARGIN if method == "pi" else best

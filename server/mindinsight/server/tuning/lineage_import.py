@@ -23,9 +23,10 @@ _TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 
 def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
-    """Add a trial for each suitable past run, and return the numbers added, and skipped by reason.
+    """Add a trial for each suitable past run, and return the number added, and the numbers skipped by reason.
 
-    Runs are searched below the base directory. Runs that already are trials of the study are ignored.
+    Runs are searched below the base directory. Runs that already are trials of the study are ignored, and
+    ranks other than the first.
     """
     from optuna.trial import create_trial
 
@@ -54,7 +55,11 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
 
 
 def past_values(run: Run, config: Config) -> Values | Reason:
-    """Return the parameters of a run from its lineage, or the reason why it is not a trial of this study."""
+    """Return the values of a run's parameters by name from its lineage, or the reason why it is no trial of
+    this study.
+
+    The reason is the key of a text and the name of the parameter.
+    """
     values: Values = {}
     for parameter in config.parameters:
         if not parameter.active(values):
@@ -83,7 +88,8 @@ def _recorded(run: Run, parameter: Parameter) -> Any:
 
 
 def fitting(recorded: Any, parameter: Parameter) -> Value | None:
-    """Return the value of the parameter that a recorded one stands for, or None if it cannot have it.
+    """Return the value of the parameter that a recorded value stands for, or None if it can have no such
+    value.
 
     Lineage rounds to float32, so that a recorded value may be slightly outside of the range.
     """

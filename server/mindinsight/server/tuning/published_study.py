@@ -148,7 +148,10 @@ class Publisher:
         self.error: OSError | None = None
 
     def write(self, study: Study, ended: bool) -> None:
-        """Write the study. Unless it has `ended`, skip the write for some time after a slow one."""
+        """Write the study.
+
+        After a slow write, further ones are skipped for some time, unless the study has `ended`.
+        """
         begun = time.monotonic()
         if not ended and begun < self._next:
             return
@@ -207,7 +210,8 @@ def _replace(path: Path, content: bytes) -> None:
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
     """Yield the paths at which studies with these runs among their trials are published, each path once.
 
-    They are inside a base directory. Whether a file is there is not checked.
+    `runs` are the absolute paths of the runs, `mounts` those of the base directories. Paths outside of these
+    are left out. Whether a file is there is not checked.
     """
     bases = tuple(mounts)
     folders = dict.fromkeys(

@@ -92,7 +92,9 @@ def _need(package: str, problem: str, feature: str) -> None:
 
 
 def next_suggestions(journal: str, count: int) -> list[Values]:
-    """Return the values of up to `count` next trials, queued ones first. Nothing is written to the journal.
+    """Return the values of up to `count` next trials, queued ones first.
+
+    Nothing is written to the journal. [] if no tuner has stored its tuning file yet.
 
     A running tuner may draw other values, because its generator has advanced. The function depends on its
     arguments and the journal only, so that it can run in another process.
@@ -141,7 +143,7 @@ def _untried_points(study: Any, parameters: tuple[Parameter, ...], count: int) -
 
 
 def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Rebuild the parameters of a tuning file from the JSON stored with its study."""
+    """Return the parameters of a tuning file, rebuilt from the JSON stored with its study."""
     parameters = []
     for entry in config["parameters"]:
         when = {name: tuple(values) for name, values in entry["when"].items()}
@@ -150,5 +152,5 @@ def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def tuner_of(config: Mapping[str, Any]) -> Tuner:
-    """Rebuild the tuner of a tuning file from the JSON stored with its study."""
+    """Return the tuner of a tuning file, rebuilt from the JSON stored with its study."""
     return Tuner(**config["tuner"])

@@ -88,7 +88,10 @@ def lock_journal(path: Path) -> Iterator[None]:
 
 
 def is_tuned(path: Path) -> bool:
-    """Return True if a tuner is running on the study."""
+    """Return True if a tuner is running on the study.
+
+    False if its lock cannot be tried, as in a read-only workspace.
+    """
     try:
         with locked(_tuner_file(path), 0):
             return False
@@ -165,7 +168,8 @@ def signal_group(group: int, number: int) -> None:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Return the ids of this user's processes that were started for the trial with this mark. Linux only.
+    """Return the ids of this user's processes that were started for the trial with this mark. [] unless on
+    Linux.
 
     The mark is in the environment that a process started with. It survives a new process group and the end of
     the tuner, and a reused process id does not have it.
@@ -266,7 +270,10 @@ def _check_same(before: Mapping[str, Any], config: Config) -> None:
 
 
 def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
-    """Store the tuning file and the plan with the study, and clear an earlier request to stop."""
+    """Store the tuning file and the plan with the study, and clear an earlier request to stop.
+
+    The plan is the number of `trials` to finish, and of those to run at a time (`jobs`).
+    """
     study.set_user_attr(CONFIG, config.as_json())
     study.set_user_attr(PLAN, {"trials": trials, "jobs": jobs, "begun": time.time()})
     if study.user_attrs.get(STOP) is not None:
@@ -274,10 +281,9 @@ def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
 
 
 def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
-    """Fail trials that a killed tuner left running, kill their processes, queue their values, and return the
-    numbers.
+    """Fail trials that a killed tuner left running, and return their numbers.
 
-    Finished trials are unchanged.
+    Their processes are killed and their values are queued again. Finished trials are unchanged.
     """
     from optuna.trial import TrialState
 
@@ -313,8 +319,10 @@ def finished_trials(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 
 def read_study(path: Path) -> Study:
-    """Open the study in a journal for reading, and return it. Raises BadSettings if Optuna is not
-    installed."""
+    """Open the study in a journal for reading, and return it.
+
+    Raises BadSettings if Optuna is not installed, KeyError if the journal lacks the study.
+    """
     storage = open_journal(path)
     import optuna
 
@@ -323,5 +331,8 @@ def read_study(path: Path) -> Study:
 
 
 def request_stop(path: Path) -> None:
-    """Store a request to stop, which the tuner of the study checks once a second."""
+    """Store a request to stop in a journal, which the tuner of the study checks once a second.
+
+    Raises like `read_study`.
+    """
     read_study(path).set_user_attr(STOP, time.time())

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def study_facts(study: Study) -> dict[str, Any]:
-    """Return a study as JSON. Times are Unix seconds, values in the order of the targets."""
+    """Return a study as JSON. Times are Unix seconds, values in the order of the targets.
+
+    `best` is empty with several targets, `front` with one. Queued trials are left out.
+    """
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
     config, plan = attributes.get(studies.CONFIG, {}), attributes.get(studies.PLAN, {})
@@ -43,7 +46,10 @@ _COUNTED: Final = ("complete", "pruned", "failed", "running", "interrupted", "im
 
 
 def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
-    """Return the numbers of trials by state, the number planned, and the estimated seconds left."""
+    """Return the numbers of trials by state, `done` of the `wanted` ones, and the estimated seconds `left`.
+
+    `wanted` and `left` are None without a plan. `left` is None too before a trial has ended.
+    """
     ended = studies.finished_trials(trials)
     running = [trial for trial in trials if trial.state.name == "RUNNING"]
     states = Counter(map(state_of, trials))
@@ -72,7 +78,7 @@ def seconds_left(
 
 
 def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
-    """Return a trial as JSON."""
+    """Return a trial as JSON. Times are Unix seconds. What is not known is None."""
     attributes = trial.user_attrs
     return {
         "number": trial.number,
@@ -90,7 +96,10 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def state_of(trial: FrozenTrial) -> str:
-    """Return the state of a trial: `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
+    """Return the state of a trial: `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`.
+
+    A queued one is `waiting`.
+    """
     if trial.user_attrs.get(studies.INTERRUPTED):
         return "interrupted"
     if trial.user_attrs.get(studies.IMPORTED):
@@ -99,7 +108,10 @@ def state_of(trial: FrozenTrial) -> str:
 
 
 def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str, Any]]:
-    """Return the trials that improved on all trials that ended before them, as JSON, in order of end."""
+    """Return the complete trials that improved on all that ended before them, as JSON, in order of end.
+
+    The value is that of the first target. Each has `number`, `value` and `ended`.
+    """
     complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
     steps: list[dict[str, Any]] = []
     best = -math.inf if maximize else math.inf

@@ -36,15 +36,17 @@ REPORTS: Final = 50  # values reported by a trial with the length of the first, 
 
 
 def report_spacing(last_step: int) -> int:
-    """Return the steps between two reports for trials of `last_step` steps: 1, 2 or 5 times 10^n."""
+    """Return the steps between two reports for trials of `last_step` steps: 1, 2 or 5 times 10^n, at least
+    1."""
     wanted = max(1, last_step // REPORTS)
     power: int = 10 ** (len(str(wanted)) - 1)
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= wanted)
 
 
 def due_reports(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
-    """Yield each multiple of `every` above `after` that the curve has reached, with the value at that
-    step.
+    """Yield each multiple of `every` above `after` that the curve has reached, with the value at that step.
+
+    Where the curve lacks the step, it is the value before it.
     """
     last = int(line.steps[-1]) if len(line.steps) else 0
     for step in range((after // every + 1) * every, last + 1, every):
@@ -62,10 +64,9 @@ class Missing:
 
 
 def target_value(runs: Mapping[str, Run], target: Target) -> float | Missing:
-    """Return a target's value from the first run of a trial, by id, that has it, or `Missing`. There is a run
-    for each rank.
+    """Return a target's value from the first run of a trial, by id, that has it, else `Missing`.
 
-    The value may be non-finite.
+    There is a run for each rank. The value may be non-finite.
     """
     written: set[str] = set()
     for _, run in sorted(runs.items()):
@@ -183,8 +184,10 @@ class TrialProcess:
             return None, f"{command[0]}: {error.strerror or error}"
 
     def step(self) -> Outcome | None:
-        """Check the process and its time limit, let the pruner judge new scalars, and return the outcome at
-        the end, else None."""
+        """Check the process and its time limit, let the pruner judge new scalars, and return the outcome.
+
+        Return None before the trial has ended.
+        """
         if self._process is None:
             return Outcome("failed", failure={"reason": "cannot_start", "text": self._start_error})
         code = self._process.poll()
@@ -204,7 +207,10 @@ class TrialProcess:
         return None
 
     def end(self, outcome: Outcome) -> None:
-        """Send SIGTERM to all processes of the trial. `step` returns `outcome` when they have ended."""
+        """Send SIGTERM to all processes of the trial. `step` returns `outcome` when they have ended.
+
+        A second call has no effect.
+        """
         if self._ending is None and self._process is not None:
             self._ending = time.monotonic() + GRACE, outcome
             signal_group(self._process.pid, signal.SIGTERM)

@@ -88,7 +88,8 @@ class Tuner:
     def stop(self, end: End = "interrupted") -> None:
         """End the running trials and start no more.
 
-        Can be called from any thread and from signal handlers.
+        `run` then returns `end`, of several calls that of the first. Can be called from any thread and from
+        signal handlers.
         """
         self._end = self._end or end
         for process in list(self.running.values()):

@@ -15,7 +15,7 @@ _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "": 1}
 
 
 def seconds(text: str) -> float:
-    """Return the seconds in `90`, `30m`, `1.5h` or `2d`. Raises ValueError."""
+    """Return the seconds in `90`, `30m`, `1.5h` or `2d`. Raises ValueError for another text, and for zero."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|m|h|d|)\s*", text)
     if not match or float(match[1]) <= 0:
         raise ValueError(text_of("no_time", got=repr(text)))
@@ -110,9 +110,10 @@ class Config:
 
 
 def load_config(path: Path) -> Config:
-    """Read the tuning file at `path`.
+    """Return the content of the tuning file at `path`.
 
-    Raises ConfigError, which names file, line, key and the allowed values.
+    Raises ConfigError for an unreadable or invalid file, with file, line, key and the allowed values. Raises
+    BadSettings if PyYAML is not installed.
     """
     try:
         with path.open(encoding="utf-8") as file:
@@ -127,7 +128,10 @@ def load_config(path: Path) -> Config:
 
 
 def parse_config(text: str, name: str) -> Config:
-    """Parse a tuning file. The study is called `name` unless the file names it. Raises ConfigError."""
+    """Return the content of a tuning file. The study is called `name` unless the file names it.
+
+    Raises ConfigError with line, key and the allowed values, BadSettings if PyYAML is not installed.
+    """
     root, warnings = read_yaml(text)
     entries = root.mapping(*_KEYS)
     for key in ("summary_base_dir", "command", "target", "parameters"):

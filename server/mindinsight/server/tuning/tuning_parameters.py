@@ -49,11 +49,12 @@ class Parameter:
         return bool(self.choices) or self.integer or self.step is not None
 
     def active(self, values: Mapping[str, Value]) -> bool:
-        """Return True if the parameter applies to a trial with these values."""
+        """Return True if the parameter applies to a trial with these values: all conditions of `when`
+        hold."""
         return all(name in values and values[name] in allowed for name, allowed in self.when.items())
 
     def values(self) -> list[Value]:
-        """Return every value of a finite parameter, in order."""
+        """Return every value of a finite parameter: choices in their order, numbers from low to high."""
         if self.choices:
             return list(self.choices)
         if self.integer:
@@ -64,7 +65,10 @@ class Parameter:
 
 
 def read_parameters(node: Node) -> tuple[Parameter, ...]:
-    """Return the parameters in the order of the file. Raises ConfigError."""
+    """Return the parameters in the order of the file.
+
+    Raises ConfigError for invalid ones, and if there are none.
+    """
     entries = node.mapping()
     if not entries:
         node.fail("no_parameter")
@@ -226,7 +230,7 @@ def _suggested(trial: Trial, parameter: Parameter) -> Value:
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
-    """Convert a parameter to Optuna's distribution."""
+    """Return a parameter as Optuna's distribution."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if parameter.choices:
@@ -237,7 +241,10 @@ def distribution(parameter: Parameter) -> BaseDistribution:
 
 
 def grid_size(parameters: Sequence[Parameter]) -> int:
-    """Return the number of combinations. Raises BadSettings beyond LARGEST_GRID."""
+    """Return the number of combinations of the values of finite parameters.
+
+    Raises BadSettings beyond LARGEST_GRID.
+    """
     count = 0
     for _ in _combinations(parameters, {}):
         count += 1
@@ -274,7 +281,10 @@ def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) 
 
 
 def environment(values: Values, config: str, mark: str) -> dict[str, str]:
-    """Return the environment variables that pass the values of a trial to its processes."""
+    """Return the environment variables that pass the values of a trial to its processes.
+
+    `config` is the content of `hyper_config`, `mark` that of `marked_processes`.
+    """
     plain = {f"{PARAMETER}{name}": word(value) for name, value in values.items()}
     return {**plain, HYPER_CONFIG: config, MARK: mark}
 
@@ -292,5 +302,5 @@ def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
 
 
 def word(value: object) -> str:
-    """Format a value as one argument of a command, without quotes. Booleans become `true` and `false`."""
+    """Return a value as one argument of a command, without quotes. Booleans become `true` and `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)

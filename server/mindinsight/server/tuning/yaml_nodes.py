@@ -60,7 +60,10 @@ class Node:
         return self.data
 
     def text(self, *allowed: str) -> str:
-        """Return a non-empty text, which must be in `allowed` if any are given. Raises ConfigError."""
+        """Return a non-empty text, which must be in `allowed` if any are given.
+
+        Raises ConfigError otherwise.
+        """
         if allowed and self.data not in allowed:
             self.fail("none_of", names=", ".join(allowed))
         if not isinstance(self.data, str) or not self.data:
@@ -98,7 +101,7 @@ def is_number(value: object) -> bool:
 
 
 def shown(data: object) -> str:
-    """Format a value for an error message. Containers are named by their kind."""
+    """Return a value as text for an error message. Containers and None are named by their kind."""
     if isinstance(data, Mapping):
         return text_of("mapping")
     if isinstance(data, Sequence) and not isinstance(data, str):
@@ -117,10 +120,9 @@ def config_error(name: str, /, **words: object) -> ConfigError:
 
 
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
-    """Parse a YAML text, and return its root, and a warning for each key that occurs twice (the last one
-    counts).
+    """Return the root of a YAML text, and a warning for each key that occurs twice (the last one counts).
 
-    Raises ConfigError if the text is not YAML, BadSettings if PyYAML is not installed.
+    Raises ConfigError if the text is empty, too long or not YAML, BadSettings if PyYAML is not installed.
     """
     try:
         import yaml  # from the extra `tune`, which a server may lack

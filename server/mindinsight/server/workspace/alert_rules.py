@@ -51,7 +51,10 @@ class Rules(JsonStore[Rule]):
         return {**BUILT_IN, **super().all()}
 
     def add(self, rule: Rule) -> None:
-        """Add a rule. Raises Full if there are MAX_RULES."""
+        """Add a rule under a new id.
+
+        Raises Full if there are MAX_RULES, OSError if the file cannot be written.
+        """
 
         def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
             if len(rules) >= MAX_RULES:
@@ -62,7 +65,10 @@ class Rules(JsonStore[Rule]):
         self.update(with_it)
 
     def change(self, rule_id: str, rule: Rule) -> None:
-        """Replace a rule. Raises KeyError if the id is unknown."""
+        """Replace a rule, also a built-in one.
+
+        Raises KeyError if the id is unknown, OSError if the file cannot be written.
+        """
 
         def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
             if rule_id not in rules and rule_id not in BUILT_IN:
@@ -72,7 +78,10 @@ class Rules(JsonStore[Rule]):
         self.update(changed)
 
     def forget(self, name: str) -> None:
-        """Delete a rule. Raises KeyError if the id is unknown or a built-in one."""
+        """Delete a rule.
+
+        Raises KeyError if the id is unknown or a built-in one, OSError if the file cannot be written.
+        """
         if name in BUILT_IN:
             raise KeyError(name)
         super().forget(name)
@@ -107,7 +116,7 @@ class Deliveries(JsonStore[Delivery]):
         super().__init__(folder / "webhooks.json", base, _delivery)
 
     def keep(self, webhook: str, current: Callable[[], Delivery]) -> None:
-        """Store the state that `current` returns once the file is locked. Raises OSError."""
+        """Store the state of ``webhook`` that `current` returns once the file is locked. Raises OSError."""
         self.update(lambda deliveries: {**deliveries, webhook: current()})
 
 

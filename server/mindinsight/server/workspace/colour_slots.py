@@ -21,7 +21,10 @@ class Slots(Protocol):
     """Allocator of colour slots to jobs."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the slots by job, at least of `jobs`. New jobs get the next numbers, in the given order."""
+        """Return the colour slots from 0 on by job, at least of `jobs`.
+
+        New jobs get the next numbers, in the given order.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,10 @@ class BaseSlots:
         self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the numbers of the colours by job, at least of `jobs`. New jobs get the next numbers, in the
-        given order."""
+        """Return the colour slots from 0 on by job, at least of `jobs`.
+
+        New jobs get the next numbers, in the given order. They are not stored if the file cannot be written.
+        """
         if not all(job in self._numbers for job in jobs):
             stored = self._stored(jobs)
             with self._lock:
@@ -88,7 +93,7 @@ class MultiBaseSlots:
         self._slots: dict[str, BaseSlots] = {}  # by path
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the slot of every job below an existing directory.
+        """Return the colour slot of each of `jobs` below a known base directory. Others are left out.
 
         Jobs without a slot get the next numbers, in the given order.
         """

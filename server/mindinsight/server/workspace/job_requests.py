@@ -28,7 +28,7 @@ class JobRequests:
         self._folder = folder
 
     def add(self, kind: str, body: dict[str, Any]) -> int:
-        """Store a request and return its number, even if the workspace cannot be written."""
+        """Store a request and return its random number, even if the workspace cannot be written."""
         number = secrets.randbits(_BITS)
         try:
             own_folder(self._folder)
@@ -42,7 +42,10 @@ class JobRequests:
         return number
 
     def body(self, kind: str, number: int) -> dict[str, Any] | None:
-        """Return the request with a number, or None if there is none of this kind or it has expired."""
+        """Return the body of the request with a number.
+
+        None if there is none of this kind, if it is unreadable, or if newer requests have replaced it.
+        """
         path = self._folder / f"{number}.json"
         try:
             if not 0 <= number < 1 << _BITS or path.stat().st_size > _LARGEST:

@@ -72,12 +72,16 @@ class JsonStore(Generic[T]):
 
     def update(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
         """Replace the values by the result of `how`, which gets a copy of them, and return the new values.
-        Raises OSError.
+
+        Raises OSError if the file cannot be written, and what `how` raises, without a change.
         """
         return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
 
     def put(self, name: str, value: T, most: int) -> None:
-        """Set a value. Raises Full if its name is new and there are `most` values. Raises OSError."""
+        """Set a value.
+
+        Raises Full if its name is new and there are `most` values, OSError if the file cannot be written.
+        """
 
         def with_it(values: dict[str, T]) -> dict[str, T]:
             if name not in values and len(values) >= most:
@@ -213,7 +217,10 @@ def _stamp(file: Path) -> Stamp:
 
 
 def replace_file(file: Path, data: bytes) -> None:
-    """Write a file under a temporary name and rename it, with mode 0600. Raises OSError."""
+    """Replace a file by one with this content and mode 0600: readers see the old or the new one.
+
+    Raises OSError.
+    """
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # mode 0600
     try:
         with os.fdopen(handle, "wb") as temporary:

@@ -49,6 +49,8 @@ class Notes(JsonStore[Note]):
     ) -> dict[str, Note]:
         """Set the given fields by run in one write, and return the notes of these runs. Raises OSError.
 
+        Other fields are unchanged.
+
         Pinning or unpinning a run unpins the others of this base directory and of the directories `others`,
         in the same write. A server over one base directory and a server over several may change the file in
         turn.

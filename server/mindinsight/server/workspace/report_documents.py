@@ -36,7 +36,7 @@ class FrozenCards:
     def content(self, report: str, name: str) -> bytes:
         """Return the content of a file.
 
-        Raises KeyError if there is none of this name, OSError if it is not ours.
+        Raises KeyError if there is none of this name, OSError if another user owns it or can write to it.
         """
         if not _NAME.fullmatch(name):
             raise KeyError(name)
@@ -113,11 +113,11 @@ class Reports(JsonStore[Report]):
         return report_id
 
     def rename(self, report_id: str, title: str) -> None:
-        """Rename a report. Raises KeyError if the id is unknown, here and below."""
+        """Rename a report. Raises KeyError if the id is unknown."""
         self._change(report_id, lambda report: replace(report, title=title))
 
     def forget(self, name: str) -> None:
-        """Delete a report and its frozen cards."""
+        """Delete a report and its frozen cards. Raises KeyError if the id is unknown."""
         super().forget(name)
         self._cards.drop(name)
 
@@ -140,7 +140,10 @@ class Reports(JsonStore[Report]):
         return block.id
 
     def write(self, report_id: str, block_id: str, text: str, version: int) -> None:
-        """Change the text of a block that was read at `version`. Raises Stale if it has changed since."""
+        """Change the text of a block that was read at `version`.
+
+        Raises Stale if it has changed since, KeyError for an unknown report or block.
+        """
 
         def written(block: Block) -> Block:
             if block.version != version:
@@ -150,7 +153,10 @@ class Reports(JsonStore[Report]):
         self._change_block(report_id, block_id, written)
 
     def freeze(self, report_id: str, block_id: str, content: str | None) -> None:
-        """Freeze a card as `content`, or make it live again (None)."""
+        """Freeze a card as `content`, or make it live again (None).
+
+        Raises KeyError for an unknown report or block.
+        """
 
         def frozen(block: Block) -> Block:
             return replace(block, frozen="" if content is None else self._cards.keep(report_id, content))
@@ -158,7 +164,10 @@ class Reports(JsonStore[Report]):
         self._change_block(report_id, block_id, frozen)
 
     def move(self, report_id: str, block_id: str, after: str) -> None:
-        """Move a block behind another one, to END or to START."""
+        """Move a block behind the block `after`, to END or to START.
+
+        Raises KeyError for an unknown report or block.
+        """
 
         def moved(report: Report) -> Report:
             block = _block(report, block_id)
@@ -168,7 +177,7 @@ class Reports(JsonStore[Report]):
         self._change(report_id, moved)
 
     def remove(self, report_id: str, block_id: str) -> None:
-        """Delete a block."""
+        """Delete a block. Raises KeyError for an unknown report or block."""
 
         def without(report: Report) -> Report:
             block = _block(report, block_id)
@@ -177,7 +186,7 @@ class Reports(JsonStore[Report]):
         self._change(report_id, without)
 
     def frozen(self, report_id: str, name: str) -> bytes:
-        """Return the content of a frozen card, as JSON. Raises KeyError."""
+        """Return the content of a frozen card, as JSON. Raises KeyError for an unknown report or card."""
         if report_id not in self.all():
             raise KeyError(report_id)
         return self._cards.content(report_id, name)

@@ -118,8 +118,9 @@ def save_function(
 ) -> tuple[SaveFunction, str]:
     """Return the function that saves ``network``, and the suffix of its files.
 
-    ``options`` are arguments of MindSpore's ``save_checkpoint``. Raises TypeError if there is neither a
-    function nor a framework that knows the network, ValueError if only MindSpore has such options.
+    ``user_function`` is returned if it is given. ``options`` are arguments of MindSpore's
+    ``save_checkpoint``. Without a function, raises TypeError for a network of neither MindSpore nor PyTorch,
+    and ValueError for options with a network of PyTorch.
     """
     if user_function is not None:
         return user_function, _suffix(options)
@@ -280,7 +281,10 @@ class CheckpointFiles:
 
 
 def free_prefix(directory: Path, prefix: str) -> str:
-    """Return ``prefix``, or ``<prefix>_<n>`` with n above all in use if files with that prefix exist."""
+    """Return ``prefix`` if no checkpoint in ``directory`` has it, else ``<prefix>_<n>`` with a free n.
+
+    The n is one more than the largest in use.
+    """
     pattern = re.compile(rf"{re.escape(prefix)}(?:_(\d+))?-(?:\d+_\d+.*|graph\.meta)")
     used = [match[1] for entry in directory.iterdir() if (match := pattern.fullmatch(entry.name))]
     if not used:
@@ -317,12 +321,18 @@ class KeepBest(Callback):
         self.best_epoch = 0
 
     def on_eval_end(self, run_context: RunContext) -> None:
-        """Save the network if the metric has improved."""
+        """Save the network if the metric is the best so far.
+
+        Do nothing without the metric, or if it is NaN.
+        """
         super().on_eval_end(run_context)
         self._consider(run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Save the network if the metric has improved."""
+        """Save the network if the metric is the best so far.
+
+        Do nothing without the metric, or if it is NaN.
+        """
         super().on_train_epoch_end(run_context)
         self._consider(run_context)
 

@@ -39,7 +39,10 @@ def weights(network: Any) -> Iterator[tuple[str, Any]]:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Return path, size and pipeline of ``dataset``, or only its class's name for an unknown class."""
+    """Return path, size and pipeline of ``dataset``, only its class's name for an unknown class.
+
+    All facts of None are None.
+    """
     framework = _stateful_framework(dataset)
     if framework is not None:
         facts: DatasetFacts = framework.dataset_facts(dataset)
@@ -54,7 +57,7 @@ def backbone(network: Any) -> Any:
 
 
 def class_name(value: Any) -> str | None:
-    """Return the name of a class or function, or of another value's class, or None if the value is None."""
+    """Return the name of a class or function, or of the class of any other value, None for None."""
     if value is None:
         return None
     name: str = getattr(value, "__name__", None) or type(value).__name__
@@ -125,7 +128,10 @@ def histograms(arguments: Arguments, pattern: str | None) -> Values:
 
 
 def first(element: Any) -> Any:
-    """Return the first column of a batch in nested lists, tuples and dicts, and any other value unchanged."""
+    """Return the first column of a batch: the first element of nested lists, tuples and dicts.
+
+    Any other value is returned unchanged, and an empty list or tuple too.
+    """
     while isinstance(element, (list, tuple)) and element:
         element = element[0]
     if isinstance(element, Mapping):
@@ -161,7 +167,10 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
-    """Return the facts of an evaluation in the form of ``lineage.evaluation_lineage``'s argument."""
+    """Return the facts of an evaluation in the form of ``lineage.evaluation_lineage``'s argument.
+
+    Unknown facts are None. Without metrics, ``metrics`` is {}.
+    """
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {
         "metrics": arguments.get("metrics") or {},
@@ -171,7 +180,7 @@ def evaluation(arguments: Arguments) -> dict[str, Any]:
 
 
 def newest_checkpoint(arguments: Arguments) -> Path | None:
-    """Return the newest file of the last ModelCheckpoint among the callbacks, or None."""
+    """Return the newest file of the last ModelCheckpoint among the callbacks, or None if none was saved."""
     callbacks = arguments.get("list_callback") or ()
     callbacks = getattr(callbacks, "_callbacks", callbacks)
     names = [getattr(callback, "latest_ckpt_file_name", None) for callback in callbacks]

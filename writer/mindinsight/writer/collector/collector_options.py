@@ -25,7 +25,7 @@ class Landscape:
     intervals: tuple[tuple[int, ...], ...] = ()  # one landscape each. Weights are saved at each number
 
     def parts(self) -> dict[str, bool]:
-        """Return for "train" and "result" whether to make that landscape, by default only "train"."""
+        """Return {"train": bool, "result": bool}: which landscapes to make, by default only "train"."""
         return dict(self.create_landscape or {"train": True, "result": False})
 
 
@@ -100,7 +100,8 @@ def optional_frequency(value: Any, argument: str) -> int | None:
 def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG.
 
-    Raises TypeError for a name that is no text, or a value that is no number or text.
+    A variable that is not valid is logged and ignored. Raises TypeError for a name that is no text, or a
+    value that is no number or text.
     """
     options.typed(user_facts, Mapping, "custom_lineage_data", optional=True)
     facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}

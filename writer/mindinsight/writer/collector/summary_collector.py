@@ -64,7 +64,7 @@ def _tensor_steps(every: int, tensor_every: int | None, total: int | None) -> Ca
 
 
 def everything(_plugin: str) -> bool:
-    """Return True: the first step records all plugins."""
+    """Return True for any plugin: the filter of the first step, which records all plugins."""
     return True
 
 
@@ -81,17 +81,20 @@ class WeightPath:
         self._saved: dict[int, Path] = {}
 
     def step(self, arguments: Arguments) -> None:
-        """Save the weights if the step is one of the numbers in ``settings.intervals``, given in steps."""
+        """Save the weights if the unit is step and the current step is one of ``settings.intervals``."""
         if self._settings and self._settings.unit == "step":
             self._save(arguments, int(arguments.get("cur_step_num") or 0))
 
     def epoch(self, arguments: Arguments) -> None:
-        """Save the weights if the epoch is one of the numbers in ``settings.intervals``, given in epochs."""
+        """Save the weights if the unit is epoch and the current epoch is one of ``settings.intervals``."""
         if self._settings and self._settings.unit == "epoch":
             self._save(arguments, int(arguments.get("cur_epoch_num") or 0))
 
     def end(self, arguments: Arguments) -> None:
-        """Write the metadata of the weights that were saved in the training, if any."""
+        """Write the metadata of the weights that were saved in the training, if any.
+
+        Intervals with too few saved points are left out, with a warning.
+        """
         if self._settings is None or not self._saved:
             return
         groups = [[number for number in group if number in self._saved] for group in self._settings.intervals]

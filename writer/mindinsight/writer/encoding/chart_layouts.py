@@ -72,9 +72,9 @@ def curve(
 ) -> npt.NDArray[np.float64]:
     """Return the rows [6, thresholds] of a precision-recall curve of binary ``labels`` and ``predictions``.
 
-    Predictions are within 0..1, thresholds even, ``weights`` by default 1. The rows: true positives, false
-    positives, true negatives, false negatives, precision, recall. At most 127 thresholds are used. Raises
-    ValueError for other predictions, unequal lengths or fewer than 2 thresholds.
+    The rows: true positives, false positives, true negatives, false negatives, precision, recall. Predictions
+    are within 0..1. The thresholds have equal distances, at most 127 are used. ``weights`` are by default 1.
+    Raises ValueError for other predictions, for unequal or zero lengths, and for fewer than 2 thresholds.
     """
     count = _thresholds(thresholds)
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
@@ -96,7 +96,8 @@ def curve(
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
     """Return the six given rows of a curve, in the order of `curve`, as one array [6, n].
 
-    Raises ValueError unless there are six rows of one length, and for fewer than 2 ``thresholds``.
+    Raises ValueError unless there are six rows of one length above zero. ``thresholds`` has no effect, but
+    raises ValueError below 2.
     """
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}

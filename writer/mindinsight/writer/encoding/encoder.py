@@ -42,7 +42,7 @@ class Encoder(ABC):
         """Return ``value`` as an item of at most ``room`` bytes that shares no memory with the training loop.
 
         Copies are made in ``buffers``. Raises TypeError for a value of another kind, ValueError for an
-        invalid shape, and TooLarge for a larger one.
+        invalid shape, and TooLarge for a value that needs more than ``room``.
         """
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Encoder(ABC):
         return 0
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return a summary of a decoded message as JSON values, for the running data recorder.
+        """Return a summary of a decoded message as JSON values, for the running data recorder, by default {}.
 
         NaN and infinity are text.
         """

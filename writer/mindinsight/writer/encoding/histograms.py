@@ -34,7 +34,8 @@ class Histogram:
 
 
 def bucket_count(finite: int) -> int:
-    """Return MindSpore's number of buckets for ``finite`` elements: 2, 3, one for each ten, at most 90."""
+    """Return MindSpore's number of buckets for ``finite`` elements: 2 for up to 5 elements, 3 for up to 10,
+    then one more than the tens, at most 90."""
     if finite <= 5:
         return 2
     if finite <= 10:
@@ -45,8 +46,9 @@ def bucket_count(finite: int) -> int:
 def histogram(values: npt.NDArray[Any]) -> Histogram:
     """Return the histogram of ``values``: bool, integer or float elements, any shape.
 
-    Edges are float64 for all types, so integer buckets are even and never overflow. Elements are compared as
-    float64. Integers beyond 2**53 are rounded, like the file's minimum and maximum.
+    Without finite elements there are no buckets, and minimum, maximum and sum are None. Edges are float64 for
+    all types, so integer buckets are even and never overflow. Elements are compared as float64. Integers
+    beyond 2**53 are rounded, like the file's minimum and maximum.
     """
     flat = values.reshape(-1)
     nan, up, down = _non_finite_counts(flat)
@@ -182,9 +184,11 @@ def given_histogram(
     limits: Sequence[float] | npt.NDArray[Any],
     counts: Sequence[float] | npt.NDArray[Any],
 ) -> CountedHistogram:
-    """Return a histogram counted by the caller: (minimum, maximum), (count, sum, sum of squares), buckets.
+    """Return a histogram that the caller has counted.
 
-    Raises ValueError unless there are as many limits as counts and the limits increase.
+    ``extremes`` are minimum and maximum, ``sums`` number, sum and sum of squares of the elements, ``limits``
+    and ``counts`` the right ends and counts of the buckets. Raises ValueError unless there are as many limits
+    as counts and the limits increase.
     """
     edges, numbers = np.asarray(limits, np.float64).reshape(-1), np.asarray(counts, np.float64).reshape(-1)
     if len(edges) != len(numbers):
@@ -201,7 +205,8 @@ def given_histogram(
 def mindspore_histogram(counted: CountedHistogram) -> Histogram:
     """Return ``counted`` in MindSpore's form. Infinite ends become those of the buckets.
 
-    Raises ValueError for fractional counts, which MindSpore's form does not support.
+    Empty buckets at the ends are omitted. Raises ValueError for fractional or negative counts, which
+    MindSpore's form does not support.
     """
     counts = np.rint(counted.counts).astype(np.int64)
     if (counts != counted.counts).any() or not float(counted.count).is_integer() or (counts < 0).any():

@@ -37,7 +37,10 @@ class LineageEncoder(MessageEncoder):
     """Encoder of the messages of a lineage file, one instance for each key of LINEAGE_FIELDS."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the bytes of a message. ``value`` is the message, or a dict or dataclass of its facts."""
+        """Return the bytes of a message. ``value`` is the message, or a dict or dataclass of its facts.
+
+        Raises TypeError for anything else, ValueError for an unknown or invalid fact.
+        """
         name, build = _MESSAGES[self.kind]
         return serialised(self.kind, value, name, build)
 

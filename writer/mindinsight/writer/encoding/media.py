@@ -47,9 +47,11 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns.
+    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns. uint8 is
+    unchanged.
 
-    Unused cells are 0.
+    Of another type, numbers that are all within 0..1 are multiplied by 255, integers that are all within
+    0..255 are unchanged, and others are scaled to 0..255. NaN and unused cells are 0.
     """
     samples = _to_bytes(batch)
     count, channels, height, width = samples.shape

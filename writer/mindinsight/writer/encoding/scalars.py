@@ -106,8 +106,11 @@ def encode(
 def layout(
     tags: tuple[str, ...], width: int, encode_scalar: EncodeScalar, encode_event: EncodeEvent
 ) -> Layout:
-    """Return a record of ``tags`` with steps of this ``width``, to be copied, and the byte positions of its
-    values."""
+    """Return a record of scalars ``tags``, to be copied, and the byte positions of its values.
+
+    ``width`` is the number of bytes of the step in the record, 0 for step 0. ``encode_scalar`` and
+    ``encode_event`` are those of the format.
+    """
     step = 0 if width == 0 else 1 << 7 * (width - 1) if width < 10 else -1
     encoded = [encode_scalar(tag, 0.0) for tag in tags]
     record = encode_record(encode_event(step, 0.0, encoded))

@@ -101,7 +101,10 @@ def call_in_children(method: Callable[[], None]) -> None:
 
 
 def call_at_worker_exit(function: Callable[[], None]) -> None:
-    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit."""
+    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit.
+
+    Do nothing in a process that is no worker.
+    """
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
         from multiprocessing.util import Finalize
@@ -110,9 +113,9 @@ def call_at_worker_exit(function: Callable[[], None]) -> None:
 
 
 def fatal_error() -> BaseException | None:
-    """Return the uncaught exception that ends this process, or None. In an interactive session return None.
+    """Return the uncaught exception that ends this process, None without one and in an interactive session.
 
-    There ``sys.last_value`` belongs to any earlier statement.
+    In an interactive session ``sys.last_value`` may belong to any earlier statement.
     """
     if hasattr(sys, "ps1") or sys.flags.interactive:
         return None
@@ -230,7 +233,10 @@ class EventQueue:
         self._wake.set()
 
     def flush(self) -> None:
-        """Wait until everything queued so far is in the file or has failed."""
+        """Wait until everything queued so far is in the file or has failed.
+
+        If nothing is written for ``STALLED`` seconds, log an error and return.
+        """
         if self._thread is None:
             return
         with self._progress:

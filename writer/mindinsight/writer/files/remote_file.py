@@ -70,8 +70,11 @@ class RemoteRecordFile:
         return bool(self._content)
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Keep ``records`` for the next ``sync``, and return their number, and the store's last error or
-        None."""
+        """Keep ``records`` for the next ``sync``, and return the number kept, and the store's error or None.
+
+        If a record does not fit into the file, the file is uploaded and a new one begins. Records after an
+        error are not kept.
+        """
         for done, record in enumerate(records):
             if self._content and len(self._content) + len(record) > self._max_size:
                 if error := self.sync():

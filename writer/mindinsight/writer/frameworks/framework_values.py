@@ -35,9 +35,9 @@ def is_symbolic(value: object) -> bool:
 
 
 def mindspore_subclass(cls: type, module: str, name: str, own_name: str | None = None) -> type:
-    """Return a subclass of ``cls`` and of a class in MindSpore's ``module``, or ``cls`` if it is not loaded.
+    """Return a subclass of ``cls`` and of MindSpore's class ``name``, or ``cls`` if ``module`` is not loaded.
 
-    ``name`` is that of MindSpore's class. MindSpore accepts only instances of its classes. The lookup
+    ``module`` is the module of MindSpore's class. MindSpore accepts only instances of its classes. The lookup
     happens at the time of use, so that either package may be imported first. ``own_name`` is the name of the
     new class, by default that of ``cls``.
     """

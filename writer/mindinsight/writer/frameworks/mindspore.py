@@ -125,7 +125,8 @@ def _hooked(
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:
-    """Return plugin, tag and tensor of each summary operator of MindSpore that ran since the last call.
+    """Return plugin, tag and tensor of each summary operator of MindSpore that ran since the last call, or
+    [].
 
     The newest value of each name is removed from MindSpore's memory.
     """

@@ -169,7 +169,7 @@ def save(
 ) -> None:
     """Write the module's ``state_dict`` with ``torch.save``.
 
-    With ``extra`` the file holds ``{"network": state, **extra}``.
+    With ``extra`` the file holds ``{"network": state, **extra}``. ``options`` has no effect.
     """
     state = network.state_dict()
     part = path.with_name(f".{path.name}.part")

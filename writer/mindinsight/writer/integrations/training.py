@@ -29,7 +29,8 @@ def parent_run(checkpoint: Path, run: Path) -> str | None:
     """Return the name of the run in which a checkpoint lies, as seen from another run, or None.
 
     It is the nearest directory around the checkpoint with event files, its own or its ranks', and named from
-    the directory that both runs lie in. The run itself is not its own parent.
+    the directory that both runs lie in. The run itself, and a directory inside or around it, is not its
+    parent.
     """
     own = run.absolute()
     for folder in list(checkpoint.absolute().parents)[:_CHECKPOINT_DEPTH]:
@@ -178,7 +179,7 @@ class Training:
 
 
 def loader_facts(loader: Any) -> dict[str, int]:
-    """Return sizes of batch and dataset of a loader as facts of lineage, as far as it gives them."""
+    """Return ``batch_size`` and ``train_dataset_size`` of a loader, without those that it does not know."""
     facts = {}
     size = getattr(loader, "batch_size", None)
     if isinstance(size, int):

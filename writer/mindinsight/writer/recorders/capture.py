@@ -164,7 +164,11 @@ class GraphRecorder:
         stack: Sequence[CodeLine] = (),
         numbers: Mapping[str, float] = {},
     ) -> str:
-        """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran."""
+        """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran.
+
+        ``scope`` is the full scope. ``stack`` is the code that called it, innermost line first. ``numbers``
+        are inputs that are no tensors, by slot.
+        """
         counted = f"{scope}/{kind}" if self._per_scope else kind
         number = self._counts[counted]
         self._counts[counted] += 1
@@ -198,7 +202,7 @@ class GraphRecorder:
         return bool(self._last)
 
     def serialised(self) -> bytes:
-        """Return the graph as bytes of a ModelProto. The operator that ran last is its output."""
+        """Return the graph as bytes of a ModelProto. The operator that ran last, if any, is its output."""
         for label, facts in self._parameters.values():
             if label not in self._builder:
                 self._builder.parameter(label, list(facts.shape), facts.dtype)

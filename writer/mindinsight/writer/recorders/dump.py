@@ -377,15 +377,21 @@ class DumpStep:
         self._folder = folder
 
     def input(self, operator: str, value: object, slot: int = 0) -> None:
-        """Write input ``slot`` of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0"."""
+        """Write input ``slot`` of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0".
+
+        Raises TypeError without numbers, and for complex numbers if only statistics are written.
+        """
         self._write(operator_type(operator), operator, "input", slot, value)
 
     def output(self, operator: str, value: object, slot: int = 0) -> None:
-        """Write output ``slot`` of ``operator``, after its inputs."""
+        """Write output ``slot`` of ``operator``, after its inputs. Raises like ``input``."""
         self._write(operator_type(operator), operator, "output", slot, value)
 
     def parameter(self, name: str, value: object) -> None:
-        """Write a weight, a state of the optimizer or an input of the network, after the iteration."""
+        """Write a weight, a state of the optimizer or an input of the network, after the iteration.
+
+        Raises like ``input``.
+        """
         self._write("Parameter", name, "output", 0, value)
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:

@@ -60,7 +60,10 @@ class Replicas:
         self._since = 0  # the last step at which the weights were equal
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
-        """Return a description of the ranks that diverge, "" if none does or the ranks are no replicas."""
+        """Return a description of the ranks that diverge, "" if none does, or the ranks are no replicas.
+
+        ``signs`` has one entry for each rank, in their order. One rank alone never diverges.
+        """
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -194,9 +197,9 @@ class DeadLayers:
         self._told: set[str] = set()
 
     def check(self, step: int, watched: Watched) -> str:
-        """Return a description of the layer that has died, "" if none.
+        """Return a description of a layer that has died, "" if none.
 
-        Layers that die together are reported once.
+        Of layers that die together only the first is described. A layer that stays dead is described once.
         """
         self._begin = min(self._begin, step)
         reasons = self._candidates(step, watched)
@@ -304,7 +307,10 @@ class JumpDetector:
         self._reported: list[float] = []  # values in a row
 
     def check(self, value: float) -> str:
-        """Return a description of the anomaly of a value, "" if the value is normal."""
+        """Return a description of the anomaly of a value, "" if the value is normal.
+
+        A non-finite value always has one.
+        """
         if not math.isfinite(value):
             return f"the {self.name} is {_spelled(value)}"
         magnitude = abs(value)
@@ -414,7 +420,8 @@ class HealthRecord:
     def grown(self, now: Mapping[str, float]) -> str:
         """Return a sentence about a weight whose norm is non-finite, else about the one that grew most.
 
-        Return "" if none has ten times its healthy norm.
+        Return "" if none has ten times its healthy norm. ``now`` are the present norms by name. Weights
+        without a healthy norm above zero are left out.
         """
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:

@@ -118,8 +118,8 @@ class SampleSize:
         """Record the duration of a step in seconds, and return a smaller sample size, or None to keep
         ``count``.
 
-        The size is decided once, in the last of the first steps. The very first step warms caches up and does
-        not count.
+        ``number`` is the number of the step, from 0. The size is decided once, in the last of the first
+        steps. The very first step warms caches up and does not count.
         """
         if not 0 < number <= _FITTED:
             return None

@@ -277,7 +277,8 @@ class MindSporeProbe(Probe):
         return key, frame, lambda arguments, named: (arguments, named)
 
     def node_of(self, output: Any) -> Any:
-        """Return the autograd node of the first tensor in ``output``, or None for a leaf."""
+        """Return the autograd node of the first tensor in ``output``, or None for a leaf or without a
+        tensor."""
         first = next(tensors_of(output), None)
         node = None if first is None else first._grad_node
         return None if node is None or node.is_leaf() else node

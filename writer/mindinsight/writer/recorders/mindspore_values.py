@@ -20,7 +20,7 @@ _PRIMITIVE_ARGUMENTS: Final = 3  # of an operator that is given as primitive, na
 
 
 def tensors_of(value: Any) -> Iterator[mindspore.Tensor]:
-    """Yield the tensors in a value in order. Lists and tuples are searched."""
+    """Yield the tensors in a value in order, none for other values. Lists and tuples are searched."""
     if isinstance(value, mindspore.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -56,7 +56,10 @@ def named_parameters(models: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def unseen_regions(models: Mapping[str, Any]) -> list[str]:
-    """Return the names of cells compiled by ``jit``. Operators inside them are not captured."""
+    """Return the names of cells compiled by ``jit``, "the network" for one without a name.
+
+    Operators inside them are not captured.
+    """
     return [
         name or "the network"
         for model_name, model in models.items()
@@ -66,15 +69,20 @@ def unseen_regions(models: Mapping[str, Any]) -> list[str]:
 
 
 def operands_of(arguments: Sequence[Any]) -> Sequence[Any]:
-    """Return an operator's operands among the arguments of its call. Some calls have a primitive and its name
-    before them."""
+    """Return an operator's operands among the arguments of its call.
+
+    A primitive and its name, which come before them in some calls, are left out.
+    """
     if len(arguments) == _PRIMITIVE_ARGUMENTS and isinstance(arguments[0], mindspore.ops.Primitive):
         return tuple(arguments[2])
     return arguments
 
 
 def slot_value(value: Any) -> Any:
-    """Return the value that MindSpore's own dump writes for an argument, or None if it writes none."""
+    """Return the value that MindSpore's own dump writes for an argument, or None if it writes none.
+
+    A tensor is returned unchanged, a number or a list of ints as an array.
+    """
     if isinstance(value, mindspore.Tensor):
         return value
     if isinstance(value, bool):

@@ -71,7 +71,11 @@ class Probe(ABC):
 
     @abstractmethod
     def identify(self, key: Any, frame: FrameType) -> tuple[str | None, FrameType | None, Given]:
-        """Return name, calling frame and argument order of a call. The name of an ignored call is None."""
+        """Return name, calling frame and argument order of a call. The name of an ignored call is None.
+
+        The argument order is a function that takes positional and keyword arguments and returns both as they
+        are recorded.
+        """
 
     @abstractmethod
     def node_of(self, output: Any) -> Any:
@@ -86,8 +90,11 @@ class Probe(ABC):
         self._handles.append(handle)
 
     def guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Call ``action``, and return its result, or None if it raises. Calls inside ``action`` are not
-        captured."""
+        """Call ``action``, and return its result, or None if it raises.
+
+        Calls inside ``action`` are not captured. Without capture, in a forked process and inside another such
+        call, ``action`` is not called and the result is None.
+        """
         if self.failed or self.files is None or self.inside or os.getpid() != self._process:
             return None
         self.local.inside = True

@@ -235,7 +235,7 @@ class KernelFilter:
 
     @property
     def unmatched(self) -> tuple[str, ...]:
-        """Return the entries that have matched no operator so far."""
+        """Return the entries that have matched no operator so far, () without entries."""
         return tuple(self._unmatched)
 
     def __call__(self, name: str) -> bool:

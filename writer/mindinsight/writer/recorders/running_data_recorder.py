@@ -38,8 +38,9 @@ _KINDS: Final = {kind.field: kind for kind in KINDS if kind.number and kind.mess
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:
     """Return the newest value of each tag in ``files``, oldest file first, as {kind: {tag: JSON values}}.
 
-    Only the last ``tail`` bytes of each file are read. A scalar has its number, a tensor its type, shape,
-    statistics and, if small, elements, an image its size, and a histogram its statistics.
+    Only the last ``tail`` bytes of each file are read. Each value has ``step`` and ``wall_time`` (Unix
+    seconds). A scalar has its number, a tensor its type, shape, statistics and, if small, elements, an image
+    its size, and a histogram its statistics.
     """
     newest: dict[tuple[DataKind, str], tuple[float, int, bytes]] = {}
     for path in files:
@@ -58,7 +59,7 @@ def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, 
 
 
 def recorded_graph(files: Iterable[Path]) -> bytes | None:
-    """Return the last graph near the start of ``files`` as bytes of a ModelProto, or None."""
+    """Return the last graph near the start of ``files`` as bytes of a ModelProto, None without one."""
     graph_def = None
     for path in files:
         with path.open("rb") as file:
@@ -177,7 +178,7 @@ class RecorderSettings:
             raise ValueError(f"the mode of the recorder is 1 or 2, got {self.mode!r}")
 
     def wants(self, error: BaseException | None) -> bool:
-        """Return True if a run that ended with ``error``, or without one, is to be recorded."""
+        """Return True if a run that ``error`` ended, or that ended without one (None), is to be recorded."""
         return self.enable and (error is not None or self.mode == 2)
 
     @classmethod
@@ -285,7 +286,10 @@ class RunningDataRecorder(Callback):
             self.leave(error)
 
     def leave(self, error: BaseException | None) -> None:
-        """Write the files. ``error`` ended the run. It is None if the run succeeded."""
+        """Write the files. ``error`` ended the run. It is None if the run succeeded.
+
+        A file that cannot be written is logged.
+        """
         contents: dict[str, Callable[[], bytes | None]] = {
             "RUN.settings.{}.json": lambda: _json(process_settings(self._arguments)),
             "SESSION.graph_build.0.{}.pb": self._graph,

@@ -130,8 +130,9 @@ class Describer:
     def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
         """Return a value as JSON, or None if it has no description. Names of its files begin with ``stem``.
 
-        Lists and dictionaries become lists and objects of descriptions. ``stem`` is the entry and the side.
-        File names append the places in lists and dictionaries.
+        Lists, tuples, dictionaries and dataclasses become lists and objects of descriptions. ``stem`` is the
+        entry and the side. File names append the places in lists and dictionaries. Values nested too deeply
+        have no description.
         """
         if depth > _DEPTH:
             return None
@@ -170,7 +171,8 @@ def is_finite(described: Any) -> bool:
 
 
 def plain_leaf(value: Any) -> dict[str, Any] | None:
-    """Return the JSON description of a number, text, slice or array, or None for any other value."""
+    """Return the JSON description of a number, text, slice, ellipsis or array, or None for any other
+    value."""
     if isinstance(value, (bool, int, float, str)):
         return {"type": type(value).__name__, "value": value}
     if isinstance(value, slice):
@@ -234,7 +236,7 @@ class Draft:
         self.sections["output"] = self.describe(tuple(outputs), "output")
 
     def overflowed(self) -> bool:
-        """Return True if the described outputs hold a non-finite number."""
+        """Return True if the described outputs hold a non-finite number, False without outputs."""
         return not is_finite(self.sections.get("output", []))
 
     def _copy(self, file: str, tensor: Any) -> None:
@@ -249,7 +251,10 @@ _OWN: Final = f"{Path(__file__).parent}{os.sep}"
 
 
 def code_lines(frame: FrameType | None) -> list[str]:
-    """Return ``File PATH, line N, in FUNCTION, CODE`` of each frame outside this package, innermost first."""
+    """Return ``File PATH, line N, in FUNCTION, CODE`` of each frame outside this package, innermost first.
+
+    Without a frame the list is empty.
+    """
     lines: list[str] = []
     while frame is not None:
         code = frame.f_code
@@ -265,7 +270,11 @@ _log: Final = logging.getLogger(__name__)
 
 
 def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
-    """Return a variable as JSON, and pairs of file name and tensor."""
+    """Return a variable as JSON, or None if it has no description, and pairs of file name and tensor.
+
+    ``stem`` is the beginning of the file names. ``values`` is the module that describes a framework's values.
+    Without tensors to write there are no pairs.
+    """
     name, _, side = stem.rpartition(".")
     draft = Draft(name, config, values)
     with values.quiet():
@@ -282,8 +291,9 @@ def hook_gradients(
 ) -> None:
     """Record the gradients of a variable's tensors under the name ``stem`` when they are computed.
 
-    Their descriptions go to ``files``, and ``put`` gets the tensors to write. The gradient of a single tensor
-    has no number in its name.
+    Their descriptions go to ``files``, and ``put`` gets the directory and the tensors to write. ``values`` is
+    the module that describes a framework's values. The gradient of a single tensor has no number in its name.
+    Tensors that need no gradient have None.
     """
     tensors = list(values.tensors_of(variable))
     alone = values.is_tensor(variable)

@@ -213,7 +213,10 @@ def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[st
 
 
 def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
-    """Return the names of modules compiled by torch.compile. Operators inside them are not captured."""
+    """Return the names of modules compiled by torch.compile, "the network" for one without a name.
+
+    Operators inside them are not captured.
+    """
     return [
         name or "the network"
         for model_name, model in models.items()

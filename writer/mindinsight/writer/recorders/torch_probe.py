@@ -55,8 +55,11 @@ class TorchModuleBackward(ModuleBackward):
         }
 
     def consumers(self, outputs: Sequence[torch.Tensor]) -> dict[Any, list[tuple[int, int]]]:
-        """Return the module's autograd nodes that compute gradients of inputs, with pairs (gradient,
-        input)."""
+        """Return the module's autograd nodes that compute gradients of inputs, each with pairs of indices.
+
+        A pair is the index among the gradients that the node computes, and the index of the input. {} if no
+        input requires a gradient.
+        """
         consumers: dict[Any, list[tuple[int, int]]] = {}
         pending = [output.grad_fn for output in outputs] if self._edges else []
         seen = set(pending)
@@ -230,7 +233,10 @@ class TorchProbe(Probe):
         return name, site.frame, partial(site.arguments, is_method=is_method)
 
     def node_of(self, output: Any) -> Any:
-        """Return the autograd node of the first tensor in ``output``, or None if autograd is off."""
+        """Return the autograd node of the first tensor in ``output``.
+
+        It is None without a tensor, for a leaf, and if autograd is off.
+        """
         first = next(tensors_of(output), None)
         return None if first is None or not torch.is_grad_enabled() else first.grad_fn
 

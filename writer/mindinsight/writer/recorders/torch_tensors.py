@@ -72,12 +72,16 @@ _COMPRESSED: Final = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torc
 
 
 def norms_of(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the L2 norm of each measurable tensor."""
+    """Return the L2 norm of each measurable tensor.
+
+    Others are left out: integers, and tensors without values (meta device).
+    """
     return _norms([values for tensor in tensors if (values := stored_values(tensor)) is not None])
 
 
 def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the L2 norms of tensors of one shape, as one tensor [tensors] if they can be joined."""
+    """Return the L2 norms of tensors of one shape: one tensor [tensors], or if they cannot be joined one for
+    each. [] without tensors."""
     if not tensors:
         return []
     try:
@@ -88,7 +92,10 @@ def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
-    """Return the L2 norm over all norms and the number of zero norms, or None without norms."""
+    """Return the L2 norm of all elements and the number of zero norms, from the norms of tensors.
+
+    Return None without norms.
+    """
     if not norms:
         return None
     values = _numbers(norms)
@@ -96,7 +103,11 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
-    """Return the L2 norm of each measurable tensor by name."""
+    """Return the L2 norm of each measurable tensor by name.
+
+    Others are left out: integers, and tensors without values (meta device). A norm whose squares overflow is
+    measured again by ``scaled_norm``.
+    """
     measured = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
     norms = _numbers(_norms([*measured.values()]))
     return {
@@ -117,7 +128,7 @@ def largest_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, floa
 def scaled_norm(values: torch.Tensor) -> float:
     """Return the L2 norm of values whose squares may overflow, as they do in float32 from 1.8e19 on.
 
-    This is slower than the other norms.
+    It is 0 without values. This is slower than the other norms.
     """
     largest = float(values.abs().max()) if values.numel() else 0.0
     return largest * float(_norm(values / largest)) if 0 < largest < math.inf else largest
@@ -135,10 +146,8 @@ def scaled_summary(tensors: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 
 
 def output_norm(output: Any) -> float | None:
-    """Return the L2 norm of all tensors in a module's output without -Inf, or None without tensors.
-
-    -Inf counts in a complex tensor, and in one of a single number.
-    """
+    """Return the L2 norm of all tensors in a module's output without -Inf, or None without floating tensors.
+    -Inf counts in a complex tensor, and in one of a single number."""
     norms = [
         _norm_of_finite(values)
         for tensor in tensors_of(output)
@@ -148,7 +157,8 @@ def output_norm(output: Any) -> float | None:
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Return the floating-point or complex values that a tensor stores, or None if it stores none.
+    """Return the floating-point or complex values that a tensor stores, or None for integers and on the meta
+    device.
 
     A sparse tensor stores only some of its elements. Types of one byte become float32, because they have no
     norm.

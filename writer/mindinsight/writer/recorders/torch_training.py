@@ -65,7 +65,11 @@ class TrainingState(NamedTuple):
 
 
 def collect(models: Mapping[str, torch.nn.Module], sampled: int) -> Tensors:
-    """Return the parameters by name and the buffers of all networks, and a sample of at most ``sampled``."""
+    """Return the parameters and buffers of all networks, and a sample of at most ``sampled`` trainable
+    parameters.
+
+    Parameters have names, which begin with the key of their network.
+    """
     named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
     groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
@@ -116,7 +120,8 @@ def restore_state(tensors: Tensors, state: TrainingState) -> None:
 
 
 def take_gradients(tensors: Tensors) -> list[torch.Tensor | None]:
-    """Return the gradients of all parameters and remove them from the parameters."""
+    """Return the gradients of all parameters, None where there is none, and remove them from the
+    parameters."""
     gradients = []
     for _, parameter in tensors.parameters:
         gradients.append(parameter.grad)
@@ -125,7 +130,7 @@ def take_gradients(tensors: Tensors) -> list[torch.Tensor | None]:
 
 
 def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> None:
-    """Set the gradients of all parameters."""
+    """Set the gradients of all parameters, in the form in which ``take_gradients`` returns them."""
     for (_, parameter), gradient in zip(tensors.parameters, gradients, strict=True):
         parameter.grad = gradient
 
@@ -147,10 +152,10 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 @_hidden
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return L2 norm and number of all-zero gradients, or None, for fixed elements of some gradients.
+    """Return L2 norm and number of all-zero gradients, for fixed elements of the sample's gradients.
 
-    Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
-    beforehand is therefore part of ``Tensors.views``.
+    None without gradients. Every step calls it with cold caches, in which each access to a tensor takes
+    microseconds. What is known beforehand is therefore part of ``Tensors.views``.
     """
     try:
         pairs = zip(tensors.sample, tensors.views, strict=True)
@@ -241,7 +246,7 @@ def quiet_modules(tensors: Tensors) -> frozenset[str]:
 
 @_hidden
 def weight_norms(tensors: Tensors) -> dict[str, float]:
-    """Return the L2 norm of each parameter by name."""
+    """Return the L2 norm of each non-empty parameter by name."""
     return torch_tensors.norms_by_name(
         [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
     )
@@ -250,7 +255,7 @@ def weight_norms(tensors: Tensors) -> dict[str, float]:
 def loss_of(result: Any) -> float | None:
     """Return the loss in a training step's result, or None if it has none.
 
-    The loss is a number, a tensor of one element, the result's ``loss``, or its first item.
+    The loss is a number or a tensor of one element: the result, its ``loss``, or its first item.
     """
     if isinstance(result, Mapping):
         result = result.get("loss")
@@ -315,7 +320,10 @@ def is_distributed() -> bool:
 
 @_hidden
 def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
-    """Return the observations of all ranks in this step, with one collective call."""
+    """Return the observations of all ranks in this step, in the order of the ranks.
+
+    Every rank must call it: it is one collective call.
+    """
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
     values = torch.tensor([*map(float, own)], dtype=torch.float64).to(device if on_device else "cpu")
     signs = [torch.empty_like(values) for _ in range(torch.distributed.get_world_size())]

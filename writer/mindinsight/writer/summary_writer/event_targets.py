@@ -123,7 +123,7 @@ class TensorBoardFiles:
         self._put(Item(tfevents.VALUE, tag, _messages().audio(tag, sound)), at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        """Record a precision-recall curve (encoding/chart_layouts.py)."""
+        """Record a precision-recall curve. ``rows`` are those of ``chart_layouts.curve``."""
         self._put(Item(tfevents.VALUE, tag, _messages().pr_curve(tag, rows)), at)
 
     def layout(self, layout: chart_layouts.Layout) -> None:
@@ -232,7 +232,7 @@ class MindSporeFiles:
         self._add("audio", tag, sound.wav, at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        """Record a precision-recall curve (encoding/chart_layouts.py)."""
+        """Record a precision-recall curve. ``rows`` are those of ``chart_layouts.curve``."""
         self._add("pr_curve", tag, rows, at)
 
     def layout(self, layout: chart_layouts.Layout) -> None:

@@ -154,8 +154,9 @@ def check_trial(
 ) -> event_targets.Trial:
     """Return the arguments of ``add_hparams`` as plain values. Parameters that are None are omitted.
 
-    Raises TypeError unless they are dicts, and for a parameter that is neither number, text, bool nor an
-    array of one element, ValueError for the domain of an unknown parameter.
+    Raises TypeError unless they are dicts, for a parameter that is neither number, text, bool nor an array of
+    one element, and for a metric that is no number. Raises ValueError for an empty name and for the domain of
+    an unknown parameter.
     """
     for name, mapping in (("hparam_dict", parameters), ("metric_dict", metrics)):
         if not isinstance(mapping, Mapping):
@@ -261,7 +262,7 @@ class SummaryWriter:
             self._open_files.flush()
 
     def close(self) -> None:
-        """Write all values and close the files. A later value opens new ones."""
+        """Write all values and close the files. A value recorded later opens new files."""
         self._close(None)
 
     def __enter__(self) -> Self:
@@ -303,7 +304,8 @@ class SummaryWriter:
         """Record a number, with ``new_style`` in TensorFlow 2's encoding, as float64 or float32.
 
         ``global_step`` is by default 0, ``walltime`` now, here and in all methods. The last two arguments
-        have an effect in TensorBoard's format only.
+        have an effect in TensorBoard's format only. Raises TypeError or ValueError unless the value is a
+        single number and ``int`` converts the step.
         """
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
@@ -342,7 +344,8 @@ class SummaryWriter:
     ) -> None:
         """Record the distribution of ``values``, by default in the buckets of the format.
 
-        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``.
+        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``. Raises
+        TypeError for values that are no real numbers, ValueError without values.
         """
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:

@@ -42,12 +42,12 @@ def dtypes_of(row: Row) -> tuple[str, ...]:
 
 
 def shape_text(entry: TensorEntry | None, measurement: Measurement | None) -> str:
-    """Return the shape of a tensor as text, such as "[2, 3]", or "[]" if unknown."""
+    """Return the shape of a tensor as text, such as "[2, 3]", or "[]" for a scalar or if unknown."""
     return str(lengths(entry, measurement))
 
 
 def lengths(entry: TensorEntry | None, measurement: Measurement | None) -> list[int]:
-    """Return the lengths of the axes of a tensor, empty if unknown."""
+    """Return the lengths of the axes of a tensor, empty for a scalar or if unknown."""
     shape = entry.shape if entry and entry.shape is not None else measurement and measurement.shape
     return list(shape or ())
 
@@ -59,7 +59,10 @@ def extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any,
 
 
 def signature(row: Row) -> tuple[object, ...]:
-    """Return a key of the difference in a row, equal for rows that compare the same two tensors."""
+    """Return a key of the difference in a row, equal for rows that compare the same two tensors.
+
+    Without measures the key has the two checksums, or without these it differs from that of any other row.
+    """
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         checksums = [entry.statistics.checksum for entry, _ in both_sides(row) if entry and entry.statistics]
@@ -70,7 +73,7 @@ def signature(row: Row) -> tuple[object, ...]:
 
 
 def own_weights(rows: Iterable[Row]) -> dict[tuple[object, ...], str]:
-    """Return the paths of the weights that were recorded as such, by the `signature` of their rows."""
+    """Return the paths of the weights that were recorded as parameters, by the `signature` of their rows."""
     names: dict[tuple[object, ...], str] = {}
     for row in rows:
         recorded = entry_of(row).direction == "parameter" or entry_of(row).type == "Parameter"
@@ -108,7 +111,7 @@ def module_path(operator: str) -> str:
 
 
 def tensor_name(row: Row) -> str:
-    """Return the name of a tensor: that of a parameter, or operator, direction and slot."""
+    """Return the name of the parameter that a row compares, or operator, direction and slot of a tensor."""
     entry = entry_of(row)
     if entry.type == "Parameter" or row.parameter:
         return row.parameter or entry.operator

@@ -78,10 +78,10 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
-    """Return the codes of msprobe's rules that a row breaks, or codes of our own for other differences.
+    """Return the codes of msprobe's rules that a row breaks, or one of our own for another difference.
 
-    These are ("apart",) or ("beyond",) if the row differs but breaks no rule, and ("rounding",) instead of
-    all others if only rounding explains the difference.
+    Ours are ("apart",) or ("beyond",) if the row differs but breaks no rule, and ("rounding",) instead of all
+    others if only rounding explains the difference. A row that passes has none.
     """
     if agrees_by(row, tolerance, "rounding"):
         return ("rounding",)
@@ -104,7 +104,10 @@ class CsvReport:
         self._writer: Any = None
 
     def write(self, rows: Iterable[Row], **origin: int) -> None:
-        """Write rows. The keywords ``origin`` are written as additional first columns."""
+        """Write rows, after a header on the first call.
+
+        The keywords ``origin`` are written as additional first columns.
+        """
         if self._writer is None:
             names = [*origin, *fields(_NO_TENSORS)]
             self._writer = csv.DictWriter(self._file, names, lineterminator="\n")

@@ -282,7 +282,10 @@ def _unproven(operator: _Operator, context: _Context) -> str:
 
 
 def introducing(rows: Sequence[Row], tolerance: Tolerance) -> set[tuple[str, str, bool]]:
-    """Return the keys of the operators that are known to introduce the difference of their outputs."""
+    """Return the keys of the operators that are known to introduce the difference of their outputs.
+
+    The keys are those of `operator_key`.
+    """
     operators = list(_by_operator(rows, [state(row, tolerance) for row in rows], tolerance))
     context = _Context.of(operators)
     return {

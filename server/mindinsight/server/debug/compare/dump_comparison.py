@@ -252,8 +252,9 @@ def _argument(entry: dump_types.TensorEntry, difference: Difference) -> dump_typ
 def compare_pair(pair: Pair) -> Compared:
     """Return the statistics of two tensors and the measures of their difference.
 
-    There are no measures if one tensor is missing or unreadable. Recorded checksums and statistics are
-    compared then. Damage of their files is returned in the result, not raised.
+    There are no measures if the tensors differ in size, or if the values of one are missing or unreadable.
+    Then the statistics of both are the recorded ones. Recorded checksums are always compared. Damage of a
+    file is returned in the result, not raised.
     """
     target, reference = pair.target, pair.reference
     if target is None or reference is None:
@@ -321,8 +322,10 @@ def _shape(entry: dump_types.TensorEntry) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)
 def same_sorted(target: dump_types.TensorRef, reference: dump_types.TensorRef) -> bool:
-    """Return True if two tensors hold the same values in another order, enough of them distinct. False if
-    larger than 64 MiB or unreadable."""
+    """Return True if two tensors hold the same values, in any order.
+
+    Return False also for tensors above 64 MiB, unreadable ones, and ones with few distinct values.
+    """
     try:
         if max(dumps.describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
             return False

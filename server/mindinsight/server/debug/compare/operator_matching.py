@@ -194,7 +194,8 @@ def _renamed(group: Group, renames: Mapping[str, str]) -> Group:
 def match_slots(match: Match) -> list[Pair]:
     """Return the tensors of two operators in pairs, matched by direction and slot.
 
-    The rest is matched by direction and order, except parameters, which have names.
+    The rest is matched by direction and order, except parameters, which have names. A tensor without a
+    partner is in a pair with None.
     """
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)

@@ -28,7 +28,10 @@ class RoundingNotes:
         self._rounded: set[tuple[_Values, _Values]] = set()  # pairs that differ by rounding alone
 
     def of_operator(self, rows: Sequence[Compared]) -> Iterator[Note]:
-        """Yield for each row the coarser type its values passed through, and True if rounding explains it."""
+        """Yield for each row the coarser type its values passed through, and True if rounding explains it.
+
+        The type is "" if it is not coarser than that of the values.
+        """
         inputs = [row for row in rows if not _is_output(row)]
         before = {id(row): self._before(row) for row in inputs}
         used = [_types(row) + (before[id(row)][0],) for row in inputs if _may_differ(row)]

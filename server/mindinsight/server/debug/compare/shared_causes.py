@@ -31,7 +31,7 @@ Classes = Mapping[str, str]  # class of each module, by path
 
 
 def unrelated_weights(rows: Sequence[Row]) -> list[Row]:
-    """Return the weights unrelated to those of the reference, if nearly all differing weights are unrelated.
+    """Return the weights with a cosine near 0 to the reference's, if nearly all differing weights are such.
 
     It is empty if some weights differ only by training, or if most weights are equal (constant initial values
     are). Another initialization is not the cause then.
@@ -98,8 +98,8 @@ def _may_be(output: Row, other: Row) -> bool:
 def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
     """Yield a claim if only results of the optimizer differ although its inputs, and both passes, agree.
 
-    The layout has to name the optimizer as a scope. A recorder with such a layout records no scalar
-    arguments.
+    ``differing`` are the rows that differ, at least one. The layout has to name the optimizer as a scope. A
+    recorder with such a layout records no scalar arguments.
     """
     first = differing[0]
     parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step

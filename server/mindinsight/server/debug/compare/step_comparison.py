@@ -95,8 +95,8 @@ def decide_steps(
 ) -> list[Claim]:
     """Return the claims on a comparison of many steps, given the outcome of each (rank, step).
 
-    The claims name the first step that differs. ``unpaired`` are steps that only one side has. They make an
-    agreement unknown, but are not a difference.
+    The claims are those of the first step that differs, else of the first undecided one. ``unpaired`` are
+    steps that only one side has. They make an agreement unknown, but are not a difference.
     """
     ordered = sorted(outcomes.items(), key=lambda item: (item[0][1], item[0][0]))
     codes = [exit_code(outcome.claims) for _, outcome in ordered]

@@ -81,7 +81,7 @@ def join(
 def rename_scopes(
     operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, Shape]
 ) -> dict[str, str]:
-    """Return the scope in the graph of each scope in the dump, as `pair_scopes`."""
+    """Return the scope in the graph of each scope in the dump, {} if `pair_scopes` finds none."""
     ran = sorted((operator for operator in operators if operator.sequence >= 0), key=lambda own: own.sequence)
     kinds = zip(graph.names, graph.kinds.tolist(), strict=True)
     drawn = {name: node for node, (name, kind) in enumerate(kinds) if kind == OPERATOR}

@@ -104,7 +104,10 @@ def _all_zero(statistics: AnyStatistics) -> bool:
 def magnitudes(
     results: Iterable[TensorResult], statistic: str, key: Callable[[TensorEntry], Key]
 ) -> dict[Key, float]:
-    """Return the largest known magnitude of a statistic among the outputs with the same key."""
+    """Return the largest known magnitude of a statistic among the outputs with the same key.
+
+    ``statistic`` is a field of `Statistics`. Keys of outputs without a known one are left out.
+    """
     largest: dict[Key, float] = {}
     for result in results:
         entry = result.entry
@@ -211,8 +214,10 @@ class Overlay:
 
     @cached_property
     def updated(self) -> frozenset[OperatorKey]:
-        """Return the keys of parameters recorded after the operators ran, which may have received other
-        values."""
+        """Return the keys of the parameters that were recorded after the first operator ran.
+
+        Operators may have received other values than the recorded ones.
+        """
         entries = self.listing.entries
         ran = [entry.sequence for entry in entries if entry.type != "Parameter"]
         first = min(ran, default=None)
@@ -232,8 +237,11 @@ class Overlay:
         ]
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
-        """Return a column [indices of the tree] of symptoms, or of magnitudes of the statistic ``colour``, by
-        leaf, NaN elsewhere."""
+        """Return a column with a number for each index of the tree: symptoms, or magnitudes of a statistic.
+
+        ``colour`` is `SYMPTOMS` or a field of `Statistics`. Scopes and unknown leaves have NaN. ``hits`` are
+        those of watchpoints.
+        """
         done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):

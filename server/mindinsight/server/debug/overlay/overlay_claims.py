@@ -51,8 +51,10 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
 
 
 def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
-    """Yield the claim about the first fault of a step, which says so if its operator is not among the nodes
-    of a graph."""
+    """Yield the claim about the first fault of a step, if there is one.
+
+    The claim says so if the operator of the fault is not among the ``nodes`` of a graph.
+    """
     if fault is None:
         return
     if (key := fault_key(fault)) in nodes:
@@ -63,7 +65,7 @@ def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Itera
 
 
 def outside_claims(operators: Sequence[Operator]) -> Iterator[Claim]:
-    """Yield a claim about the number of operators with non-finite outputs that a graph does not have."""
+    """Yield a claim about ``operators`` with non-finite outputs that a graph lacks, if there are any."""
     later = [name for operator in operators if _runs_later(name := operator.name)]
     parts = {"forward": len(operators) - len(later), "later": len(later)}
     if operators:

@@ -23,9 +23,10 @@ def pair_scopes(
     """Return the right scope of each left scope, empty if their trees differ.
 
     ``left`` and ``right`` are names of operators in the order of execution, with the shapes of their outputs.
-    Both have equally many scopes inside each other in that order. Innermost scopes have the same class,
-    others a class that always stands for the same one, and their last outputs equal shapes but for the batch.
-    The result is empty if at least half of the left scopes are on the right.
+    In equal trees, scopes contain equally many scopes in that order, and a class on the left always stands
+    for the same class on the right. Innermost scopes also have the same class, and last outputs of equal
+    shapes but for the batch. The result is also empty for few scopes, and if at least half of the left scopes
+    are on the right.
     """
     names = {_scope(name) for name in left} - {_ROOT}
     if 2 * len(names & {_scope(name) for name in right}) >= len(names):
@@ -51,8 +52,10 @@ def _last_lengths(names: Iterable[str], shape_of: ShapeOf) -> dict[str, Shape]:
 
 
 def renamed_parameter(name: str, renamed: Mapping[str, str]) -> str:
-    """Return the name of a parameter in the other network: ``layers.0.ffn.weight`` for
-    ``blocks.0.mlp.weight``."""
+    """Return the name of a parameter in the other network, unchanged if its module is not renamed.
+
+    It is ``layers.0.ffn.weight`` for ``blocks.0.mlp.weight``. ``renamed`` has the other scope of each scope.
+    """
     modules = {_attributes(before): _attributes(after) for before, after in renamed.items()}
     module, _, own = name.rpartition(".")
     return f"{modules[module]}.{own}" if module and module in modules else name
@@ -70,7 +73,10 @@ def renamed_operator(operator: Operator, renamed: Mapping[str, str]) -> Operator
 
 
 def renamed_name(name: str, renamed: Mapping[str, str]) -> str:
-    """Return a name with the scope of the graph, also below ``Gradients`` and ``recompute_``."""
+    """Return a name with the scope of the graph, unchanged if its scope is not in ``renamed``.
+
+    The scope can also be below ``Gradients`` and ``recompute_``.
+    """
     at = name.find(f"{_ROOT}/")
     scope, _, operator = name[max(at, 0) :].rpartition("/")
     return f"{name[:at]}{renamed[scope]}/{operator}" if at >= 0 and scope in renamed else name

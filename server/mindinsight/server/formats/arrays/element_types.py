@@ -72,7 +72,7 @@ def count_of(shape: tuple[int, ...]) -> int:
 def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
     """Return flat uint8 bytes as an array of a type and shape, as a view if nothing must be widened.
 
-    Raises UnreadableError if the type is unknown or there are too few bytes.
+    Raises UnreadableError if the type is unknown, the shape is invalid, or there are too few bytes.
     """
     kind, count = element_type(name), count_of(shape)
     size = kind.size(count)

@@ -77,7 +77,7 @@ class Archive:
     def size(self, name: str) -> int:
         """Return the unpacked size of a member in bytes.
 
-        Raises UnreadableError if it must not be unpacked.
+        Raises UnreadableError for a missing member, and for an invalid or too large one.
         """
         return self._info(name).file_size
 
@@ -92,7 +92,10 @@ class Archive:
             yield member
 
     def damaged(self) -> str:
-        """Read all members and return the name of the first that does not match its CRC-32, else ""."""
+        """Return the name of the first damaged member, or "". Reads all members.
+
+        A member is damaged if it cannot be read, or does not match its CRC-32.
+        """
         for name in self.names():
             try:
                 with self.opened(name) as member:

@@ -99,7 +99,7 @@ def list_tensors(
 ) -> dump_types.Listing[dump_types.TensorEntry]:
     """Return the tensors of a rank and step, of one graph or all, in the order they were written.
 
-    Files are listed, not opened.
+    Files are listed, not opened. The listing is empty if the dump has no such rank, step or graph.
     """
     layout = _load_layout(dump.layout)
     listings = []
@@ -113,7 +113,10 @@ def list_tensors(
 def list_operators(
     dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
 ) -> dump_types.Listing[dump_types.Operator]:
-    """Return the operators of a rank and step in execution order, with slots, inputs and call stacks."""
+    """Return the operators of a rank and step in execution order, with slots, inputs and call stacks.
+
+    The listing is empty if the dump has no such rank, step or graph.
+    """
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
 
@@ -131,7 +134,10 @@ def list_arguments(
 
 
 def list_overflows(dump: dump_types.Dump, rank: int, step: int) -> dump_types.Listing[dump_types.Overflow]:
-    """Return the overflows that the device reported at a rank and step."""
+    """Return the overflows that the device reported at a rank and step.
+
+    The listing is empty if there are none, or no such rank or step.
+    """
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, None)])
 

@@ -33,7 +33,7 @@ _HOST: Final = frozenset(("NCHW", "ND", "NCDHW", "NCL", "NC"))
 
 
 def format_name(number: int) -> str:
-    """Return the name of a format, or its number if the name is unknown."""
+    """Return the name of a format, or ``format(42)`` for an unknown number."""
     return _NAMES[number] if 0 <= number < len(_NAMES) else f"format({number})"
 
 

@@ -42,7 +42,10 @@ class TensorFile(NamedTuple):
 
 
 def escape_name(name: str) -> str:
-    """Return a full operator name escaped as in file names. Ten times faster than ``str.translate``."""
+    """Return a full operator name as in file names: with underscores for slashes, dots and spaces.
+
+    Backslashes are replaced, too. Ten times faster than ``str.translate``.
+    """
     return name.replace("/", "_").replace("\\", "_").replace(".", "_").replace(" ", "_")
 
 
@@ -190,7 +193,7 @@ class GraphFiles:
     damage: list[dump_types.FileDamage]
 
     def order(self) -> list[str]:
-        """Return the full names of the operators in planned execution order."""
+        """Return the full names of the operators in planned execution order, [] without a file of it."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
             lines = self._read(path, lambda path: list(read_lines(path, ORDER))) or []
@@ -202,7 +205,7 @@ class GraphFiles:
         return resolve_names(recorded, self.order(), self.parameters())
 
     def parameters(self) -> list[str]:
-        """Return the full names of the parameters."""
+        """Return the full names of the parameters, [] without a file of a graph."""
         texts = self._files("graphs", _IR)
         if texts:
             parameters = [self._read(path, read_ir_parameters) or () for path in texts]
@@ -212,7 +215,10 @@ class GraphFiles:
         return [name for names in parameters for name in names]
 
     def nodes(self) -> dict[str, IrNode]:
-        """Return the operators of the graphs by full name, from ``.ir`` files if any, else ``.pb``."""
+        """Return the operators of the graphs by full name, {} without a file of a graph.
+
+        They are from ``.ir`` files if there are any, else from ``.pb``.
+        """
         graphs = [self._read(path, read_ir) for path in self._files("graphs", _IR)]
         graphs = graphs or [self._read(path, read_pb) for path in self._files("graphs", _PB)]
         nodes: dict[str, IrNode] = {}

@@ -224,7 +224,7 @@ class Dump:
         return tuple(number for number, _ in self.rank_names)
 
     def steps(self, rank: int | None = None) -> tuple[int, ...]:
-        """Return the steps of one rank, or of all ranks, in order."""
+        """Return the steps of one rank, or of all ranks, in order. Unknown ranks have none."""
         return tuple(sorted({f.step for f in self.folders if rank is None or f.rank == rank}))
 
     def graphs(self, rank: int | None = None, step: int | None = None) -> tuple[str, ...]:

@@ -143,9 +143,9 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
 
 
 def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
-    """Return which of ``entries`` share tensors with a call: the forward call of a backward call, else ().
+    """Return the calls that share tensors with a call: the forward call of a backward call, else ().
 
-    For a weight's gradient these are both passes of the module.
+    For a weight's gradient these are both passes of the module, as far as they are among ``entries``.
     """
     module = _MODULE.fullmatch(entry)
     if module and module["dir"] == "parameters_grad":

@@ -79,7 +79,7 @@ class Health:
 
 
 def health_steps(dump: Dump) -> dict[int, list[int]]:
-    """Return the ranks of each step with a file of norms, steps and ranks in order."""
+    """Return the ranks with a file of norms by step, steps and ranks in order, {} without any file."""
     recorded = set()
     for rank, root in {(folder.rank, folder.root) for folder in dump.folders}:
         matches = map(_HEALTH.fullmatch, files_of(Path(root)))
@@ -106,7 +106,10 @@ def read_norms(dump: Dump, rank: int, step: int) -> Health | FileDamage | None:
 
 
 def read_health(dump: Dump, rank: int, step: int) -> Health | None:
-    """Return the norms recorded with a step of a dump, or None if there are none or no healthy step."""
+    """Return the norms recorded with a step of a dump.
+
+    Return None if there are none, if they cannot be read, or if no step before was healthy.
+    """
     norms = read_norms(dump, rank, step)
     return norms if isinstance(norms, Health) and norms.step >= 0 else None
 

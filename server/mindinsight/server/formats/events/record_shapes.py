@@ -36,7 +36,7 @@ class RecordShape:
     fixed: npt.NDArray[np.uint8]  # [size] these bits
 
     def step_of(self, payload: bytes) -> int:
-        """Return the step of a record of this shape."""
+        """Return the step of a record of this shape, 0 if it has no field of it."""
         at, size = self.event.step_at, self.event.step_size
         return signed(read_varint(payload, at, at + size)[0]) if size else 0
 

@@ -194,8 +194,8 @@ class _Means(BaseModel):
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
     """Return the newest profile of a rank, or of any rank for None, and the number of profiles.
 
-    The folders and the folders of profilers below them are searched. A table beside the samples of the same
-    rank does not count.
+    Both are None and 0 without a profile. The folders and the folders of profilers below them are searched. A
+    table beside the samples of the same rank does not count.
     """
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]

@@ -97,12 +97,15 @@ class PrCurve:
 
     @property
     def thresholds(self) -> Doubles:
-        """Return the thresholds [k]. A prediction counts as positive from its threshold on."""
+        """Return the thresholds [k], evenly spaced from 0 to 1.
+
+        A prediction counts as positive from its threshold on.
+        """
         return np.linspace(0.0, 1.0, self.rows.shape[1])
 
     @property
     def drawn(self) -> int:
-        """Return the number of thresholds up to the last one with a positive prediction.
+        """Return the number of thresholds up to the last one with a positive prediction, 0 without one.
 
         Precision is not defined above it.
         """

@@ -24,7 +24,7 @@ class Image:
 
 
 def image(payload: bytes) -> Image:
-    """Return the picture in an image message. Raises UnreadableError.
+    """Return the picture in an image message, empty bytes if it has none. Raises UnreadableError.
 
     The size is taken from the picture itself, or from the message if the picture does not state it.
     """
@@ -66,7 +66,10 @@ _CONTENT: Final = 1 << 3 | 2  # key of Summary.Text
 
 
 def text(payload: bytes) -> str:
-    """Decode a text message. Bytes that are not UTF-8 become escapes. Raises UnreadableError."""
+    """Decode a text message, "" if it has no text. Raises UnreadableError.
+
+    Bytes that are not UTF-8 become escapes.
+    """
     return show_text(_last_fields(payload, "text").get(_CONTENT, b""))
 
 

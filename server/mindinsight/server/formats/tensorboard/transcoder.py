@@ -79,7 +79,10 @@ _ENCODED_AUDIO: Final = 4 << 3 | 2
 
 
 def transcode(kind: str, payload: bytes) -> bytes:
-    """Return the payload of a TensorBoard file as a message of our format. Raises UnreadableError."""
+    """Return the payload of a TensorBoard file as a message of our format. Raises UnreadableError.
+
+    Payloads of other kinds are returned unchanged.
+    """
     make = _TRANSCODERS.get(kind)
     if make is None:
         return payload

@@ -50,7 +50,10 @@ class SafeTensorFile:
 
 
 def open_safetensors(path: Path) -> SafeTensorFile:
-    """List the tensors of a file. Raises UnreadableError if the header cannot be read."""
+    """List the tensors of a file, with the error of each wrong entry in its place.
+
+    Raises UnreadableError if the header cannot be read.
+    """
     with opened(path) as file:
         length = length_of(file)
         header_size = int.from_bytes(file.read(8), "little")

@@ -103,7 +103,7 @@ class Comparison:
     def returned(self) -> tuple[list[str], list[str]] | None:
         """Return the names of both graphs' outputs if these differ, or None.
 
-        Return None also if an output has no partner in the other graph.
+        Return None also if a graph records no outputs, or an output has no partner in the other graph.
         """
         columns, partners = self.matching.columns, self.matching.node_partners
         left, right = (graph.outputs for graph in columns.graphs)
@@ -378,8 +378,10 @@ class Change(NamedTuple):
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
-    """Return the grouped changes of a comparison: whole scopes first, then by kind, in the order of the
-    graph."""
+    """Return the grouped changes of a comparison, those that only follow from others last.
+
+    Whole scopes come first, then the edits by kind, in the order of the graph.
+    """
     groups: dict[Hashable, list[Change]] = {}
     for change in (
         *_one_sided(comparison),
@@ -490,7 +492,7 @@ def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple
 def attribute_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the attributes that differ between the operators of a pair."""
+    """Yield the changes of attributes that differ between the operators of a pair."""
     columns = comparison.matching.columns
     if columns.attributes[nodes[LEFT]] == columns.attributes[nodes[RIGHT] + columns.left_count]:
         return
@@ -503,7 +505,7 @@ def attribute_changes(
 def constant_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs of a pair that are constants in both graphs and differ."""
+    """Yield the changes of inputs of a pair that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
     for slot, sources in enumerate(paired_inputs(comparison.matching, comparison.input_ids, nodes)):
         if min(sources) < 0:
@@ -518,7 +520,7 @@ def constant_changes(
 def input_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs that one operator of a pair lacks, although both graphs have them."""
+    """Yield the changes that one operator of a pair lacks an input that both graphs have."""
     for pair in paired_inputs(comparison.matching, comparison.input_ids, nodes):
         if is_lost(comparison.matching, pair):
             side: Side = LEFT if pair[LEFT] >= 0 else RIGHT

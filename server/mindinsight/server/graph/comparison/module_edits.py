@@ -56,8 +56,9 @@ def find_module_edits(
 ) -> list[ModuleEdit]:
     """Return the edits of modules in matched scopes, by kind and in the order of the left graph.
 
-    ``explained`` are the operators of each graph that other claims name. An edit is left out if it concerns
-    no other operator, and so is a replaced module if it differs only in the type of one operator.
+    ``forward`` flags the operators of the forward pass of each graph, and ``explained`` are those that other
+    claims name. An edit is left out if it concerns no other operator, and so is a replaced module if it
+    differs only in the type of one operator.
     """
     edits = []
     for left_scope, right_scope in matched_scopes(comparison):
@@ -89,7 +90,7 @@ def _size(comparison: Comparison, side: Side, index: int, forward: list[Flags]) 
 
 
 def matched_scopes(comparison: Comparison) -> Iterator[tuple[int, int]]:
-    """Yield the matched scopes outside the backward pass and the optimizer."""
+    """Yield (left, right) indices of the matched scopes outside the backward pass and the optimizer."""
     left = comparison.trees[LEFT]
     for index, path in enumerate(left.paths):
         partner = int(comparison.partners[LEFT][index])
@@ -284,7 +285,7 @@ def _parameter_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def layer_claims(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the numbered scopes that only one graph has, outside the backward pass."""
+    """Yield claims about the numbered scopes that only one graph has, outside the backward pass."""
     side: Side
     for side, key in ((LEFT, "claim.graph.layers_removed"), (RIGHT, "claim.graph.layers_added")):
         tree = comparison.trees[side]

@@ -39,7 +39,10 @@ class Borrowed(NamedTuple):
 
 
 def find_borrowed(comparison: Comparison) -> list[Borrowed]:
-    """Return for each graph the weights for which all their operators use one weight of another layer."""
+    """Return for each graph the other graph's weights that it replaces by one of another layer.
+
+    All operators that such a weight has in the other graph use the same other weight instead.
+    """
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     instead: tuple[dict[int, set[tuple[int, int]]], ...] = ({}, {})  # by side and weight of the other one
     for node in comparison.rewired.tolist():
@@ -100,8 +103,8 @@ def _prefixes(name: str) -> list[str]:
 def shared_claims(comparison: Comparison, forward: list[Flags], borrowed: list[Borrowed]) -> Iterator[Claim]:
     """Yield claims about weights that several forward operators share in one graph, but not in the other.
 
-    There is one claim for each direction, without the weights that are borrowed. Names are those of the left
-    graph.
+    ``forward`` flags these operators in each graph. There is one claim for each direction, without the
+    weights that are borrowed. Names are those of the left graph.
     """
     owners = {other for some in borrowed for other in some.names.values()}
     columns, partners = comparison.matching.columns, comparison.matching.node_partners

@@ -15,11 +15,12 @@ LAYER: Final = re.compile(r"(?<![^.])\d+(?=\.)")  # of a layer: a whole part of 
 
 
 def separate_uses(columns: NodeColumns, partners: Offsets) -> tuple[NodeColumns, Offsets]:
-    """Return columns in which each use of a shared weight has a source of its own, and these weights.
+    """Return columns in which each use of a shared weight has a source of its own, and further sources.
 
     If one graph uses ``blocks.0.w`` for each of its layers, and the other ``blocks.0.w``, ``blocks.1.w`` and
-    so on, once each, the uses are counted in file order. The weights without a partner become sources of the
-    edges in both graphs. Weights that are also read by a backward pass, or by a Load, are left.
+    so on, once each, the uses are counted in file order. The further sources are the weights without a
+    partner, which become sources of the edges in both graphs. Weights that are also read by a backward pass,
+    or by a Load, are left.
     """
     uses = _uses_by_pattern(columns)
     sources = columns.sources.copy()

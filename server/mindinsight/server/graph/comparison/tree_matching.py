@@ -394,8 +394,8 @@ def match_displaced(
 ) -> None:
     """Rematch doubtful operators within matched scopes, unless edges support the former pairs better.
 
-    Changes ``partners``. A norm that moves behind a residual sum pairs each sum by its user with the next
-    one, through all blocks.
+    Changes ``partners``. For example, a norm that moves behind a residual sum pairs each sum by its user with
+    the next one, through all blocks.
     """
     agreed, contradicted = agreement(columns, partners)
     doubtful = (columns.kinds == OPERATOR) & (owners == 0) & (contradicted > 0) & (contradicted >= agreed)

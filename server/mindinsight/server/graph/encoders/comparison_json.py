@@ -118,7 +118,10 @@ def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, 
 
 
 def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
-    """Return the details of a pair as JSON: counts for boxes, a list of differences for two operators."""
+    """Return the details of a pair as JSON: counts for boxes, a list of differences for two operators.
+
+    One of ``indices`` may be -1, for a box or an operator without a partner.
+    """
     side: Side = LEFT if indices[LEFT] >= 0 else RIGHT
     nodes = [
         int(tree.nodes[index]) if index >= 0 else -1

@@ -51,8 +51,10 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
 
 
 def kind_of(tree: Tree, index: int) -> str:
-    """Return the kind of a box: scope, group, repeat, run, operator, plumbing (only passes values) or
-    call."""
+    """Return the kind of a box: scope, group, repeat, run, operator, plumbing or call.
+
+    Plumbing is an operator that only passes values. A call is a node without a type.
+    """
     if tree.nodes[index] < 0:
         kind = tree.types[index].removesuffix("_scope")
         return {"name": "scope", "aggregation": "group"}.get(kind, kind)

@@ -172,11 +172,11 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """Return the drawing with the root and the given scopes open, of operators with one ``attribute``.
+        """Return the drawing with the root and the given scopes open.
 
-        The attribute is shown instead of the output, unless it is "". The contents of closed scopes are not
-        drawn. Scopes in ``flat`` are open and show all their operators without the scopes between, see
-        ``flattened``.
+        Operators show ``attribute`` instead of their output, unless it is "". The contents of closed scopes
+        are not drawn. Scopes in ``flat`` are open and show all their operators without the scopes between,
+        see ``flattened``. Indices of operators are ignored.
         """
         flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}

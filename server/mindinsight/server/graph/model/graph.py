@@ -149,7 +149,7 @@ class Graph:
 
 
 def number_values(values: Iterable[Hashable]) -> Offsets:
-    """Return a number for each value, equal for equal values, in order of first use."""
+    """Return a number from 0 for each value, equal for equal values, in order of first use."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, values), np.int64)
 
@@ -237,7 +237,7 @@ def unique_paths(paths: Sequence[str]) -> list[str]:
 
 
 def free_name(path: str, taken: Container[str], numbers: dict[str, int]) -> str:
-    """Return ``path`` with the first number appended that is not in ``taken``.
+    """Return ``path`` with the first number appended, from ``#2`` on, that is not in ``taken``.
 
     ``numbers`` holds the next number to try for each path, and is updated.
     """

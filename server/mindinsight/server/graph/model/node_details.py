@@ -88,8 +88,10 @@ def value_text(proto: Any) -> str:
 
 
 def value_summary(proto: Any, longest: int = 400, digits: int = _DIGITS) -> str:
-    """Return a ValueProto in readable form, truncated to ``longest`` characters: ``3``, ``(1, 1)``, ``float32
-    [3, 4]``."""
+    """Return a ValueProto in readable form, truncated to ``longest`` characters.
+
+    Examples are ``3``, ``(1, 1)`` and ``float32 [3, 4]``.
+    """
     text = _summary(proto, 0, digits)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
@@ -262,7 +264,10 @@ def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
 
 
 def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
-    """Return the attributes in readable form, sorted by name. Long ones are truncated, none is omitted."""
+    """Return the attributes in readable form, sorted by name.
+
+    Long ones are truncated, none is omitted. A parameter has only its default value, or none.
+    """
     if graph.kinds[node] == PARAMETER:
         proto = ParameterProto.FromString(graph.message(node))
         return [("default", value_summary(proto.default_val))] if proto.HasField("default_val") else []

@@ -125,8 +125,10 @@ class Costs:
     roles: dict[str, int]  # tensors of the whole graph: weights, buffers, inputs, and those that are guessed
 
     def text(self, index: int) -> str:
-        """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, or "" without
-        any."""
+        """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, "" without any.
+
+        The operations have "≥" if those of some operators are unknown.
+        """
         parameters, flops = int(self.parameters[index]), int(self.flops[index])
         parts = [short_number(parameters).strip()] if parameters else []
         sign = "≥ " if self.uncounted[index] else ""
@@ -134,7 +136,10 @@ class Costs:
 
 
 def costs_of(tree: Tree) -> Costs:
-    """Return the parameters, bytes and floating point operations of every subtree."""
+    """Return the parameters, bytes and floating point operations of every subtree.
+
+    A parameter that several operators of a subtree use counts once.
+    """
     elements, sizes, roles = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
     flops, uncounted = _flops(tree)

@@ -71,8 +71,10 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
 
 
 def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
-    """Split each group of boxes into parallel boxes: those that depend on the same other boxes of the
-    group."""
+    """Return each group of boxes in lists of parallel boxes, [] without groups.
+
+    Parallel boxes depend on the same other boxes of the group.
+    """
     if not groups:
         return []
     bits = np.full(len(tree.paths), -1, dtype=np.int64)
@@ -167,7 +169,7 @@ def identical_scopes(tree: scope_tree.Tree, index: int) -> list[int]:
 def merged(texts: Iterable[str]) -> str:
     """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers.
 
-    If only the numbers differ, those that all texts have in common are kept.
+    If only the numbers differ, those that all texts have in common are kept. There is at least one text.
     """
     different = sorted(set(texts))
     columns = zip(*(_NUMBER.findall(text) for text in different), strict=False)
@@ -182,8 +184,10 @@ def number_pattern(path: str) -> str:
 
 
 def common_pattern(names: list[str]) -> str:
-    """Return the common name of scopes with the same ``number_pattern``: numbers that differ become
-    asterisks."""
+    """Return the common name of one or more scopes: numbers that differ become asterisks.
+
+    The scopes have the same ``number_pattern``.
+    """
     digits = [_NUMBER.findall(name) for name in names]
     texts = _NUMBER.split(names[0])
     starred = [column[0] if len(set(column)) == 1 else "*" for column in zip(*digits, strict=True)]

@@ -44,7 +44,11 @@ class TensorEncoder(ArrayEncoder):
         return b"".join(parts)
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return shape, count and statistics of the finite elements, and all elements of at most 1000."""
+        """Return shape, count and number of non-finite elements, and minimum, maximum and mean of the finite
+        ones.
+
+        Without finite elements the last three are missing. Up to 1000 elements are listed as ``values``.
+        """
         numbers = np.asarray(message.float_data, dtype=np.float64)
         finite = numbers[np.isfinite(numbers)]
         facts: dict[str, Any] = {
