@@ -96,6 +96,8 @@ def test_variables_of_a_training() -> None:
 
 
 def test_words_of_a_command_are_filled_in_and_other_braces_stay() -> None:
+    assert fill_in(["{a}{b}"], {"a": "{b}", "b": 1}) == ["{b}1"]
+    assert fill_in(["{a}"], {}) == ["{a}"]
     words = fill_in(["--lr={lr}", "{lr}{flag}", "${HOME}", "{other}"], {"lr": 1e-5, "flag": False})
     assert words == ["--lr=1e-05", "1e-05false", "${HOME}", "{other}"]
     assert [word(value) for value in (True, "True", 1, 0.5)] == ["true", "True", "1", "0.5"]

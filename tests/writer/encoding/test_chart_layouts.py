@@ -22,3 +22,12 @@ def test_counts_are_those_of_a_loop_over_thresholds() -> None:
         false = weights[chosen & (labels == 0)].sum()
         assert rows[:2, at].tolist() == pytest.approx([true, false])
         assert rows[5, at] == pytest.approx(true / weights[labels == 1].sum())
+
+
+def test_weights_have_the_shape_of_the_labels_or_as_many_values() -> None:
+    labels, guesses = np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.2], [0.4, 0.6]])
+    whole = curve(labels, guesses, 5, np.array([[1, 2], [3, 4]]))
+    assert whole.tolist() == curve(labels.reshape(-1), guesses.reshape(-1), 5, [1, 2, 3, 4]).tolist()
+    assert curve(labels, guesses, 5, 2.0).tolist()[0] == [4.0, 4.0, 4.0, 2.0, 0.0]
+    with pytest.raises(ValueError, match="weights must be as many"):
+        curve(labels, guesses, 5, [1, 2, 3])

@@ -175,3 +175,7 @@ def test_the_first_bucket_begins_at_the_minimum_that_was_given() -> None:
 def test_counts_that_are_no_whole_numbers_are_refused(counts: Any) -> None:
     with pytest.raises(ValueError, match="whole numbers"):
         mindspore_histogram(given_histogram((0.0, 1.0), (1, 1.0, 1.0), [1.0], counts))
+
+
+def test_a_limit_of_no_buckets_is_one() -> None:
+    assert len(count(np.arange(9.0), most=0).counts) <= len(count(np.arange(9.0), most=1).counts)

@@ -68,7 +68,7 @@ def test_a_row_in_a_batch_is_a_sound_and_nan_is_silence() -> None:
     assert np.frombuffer(made.wav[-6:], "<i2").tolist() == [0, 0, 32767]
 
 
-@pytest.mark.parametrize("rate", [0, -1, 0.5, True])
+@pytest.mark.parametrize("rate", [0, -1, 0.5, True, float("inf"), float("nan")])
 def test_a_rate_is_a_whole_number_above_zero(rate: int) -> None:
     with pytest.raises(ValueError, match="sample_rate"):
         sound([0.0], rate)

@@ -113,7 +113,8 @@ def make_report(
     step = next((alert.step for alert in alerts if alert.content.level == "error"), None)
     scalars = sorted(source.run.scalars.items())
     curves: list[report_content.Curve] = []
-    for done, (tag, series) in enumerate(scalars[:MOST_CURVES], 1):
+    scalars = scalars[:MOST_CURVES]
+    for done, (tag, series) in enumerate(scalars, 1):
         curve = report_content.curve_of(tag, series.line(), step)
         curves += [curve] if curve else []
         yield Progress("report.drawing", done, len(scalars))

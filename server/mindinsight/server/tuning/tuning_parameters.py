@@ -293,12 +293,9 @@ def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
     """Return the words of a command with each `{name}` replaced by the value of that name. Other braces are
     unchanged.
     """
-    filled = []
-    for text in command:
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", word(value))  # noqa: PLW2901
-        filled.append(text)
-    return filled
+    words = {f"{{{name}}}": word(value) for name, value in values.items()}
+    names = re.compile("|".join(map(re.escape, words)) or "(?!)")  # at once: a value may look like a name
+    return [names.sub(lambda match: words[match[0]], text) for text in command]
 
 
 def word(value: object) -> str:

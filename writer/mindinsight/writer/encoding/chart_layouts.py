@@ -74,7 +74,8 @@ def curve(
 
     The rows: true positives, false positives, true negatives, false negatives, precision, recall. Predictions
     are within 0..1. The thresholds have equal distances, at most 127 are used. ``weights`` are by default 1.
-    Raises ValueError for other predictions, for unequal or zero lengths, and for fewer than 2 thresholds.
+    Raises ValueError for other predictions, for unequal or zero lengths, also of weights, and for fewer than
+    2 thresholds.
     """
     count = _thresholds(thresholds)
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
@@ -83,7 +84,9 @@ def curve(
         raise ValueError(f"labels and predictions must have equal lengths: {truth.size}, {guesses.size}")
     if not ((guesses >= 0) & (guesses <= 1)).all():
         raise ValueError("predictions must be within 0..1")
-    weight = np.broadcast_to(1.0 if weights is None else to_numpy(weights).values, truth.shape)
+    weight = np.ones(1) if weights is None else to_numpy(weights).values.reshape(-1)
+    if weight.size not in (1, truth.size):
+        raise ValueError(f"weights must be as many as labels: {weight.size}, {truth.size}")
     buckets = np.floor(guesses * (count - 1)).astype(np.intp)
     positive = np.bincount(buckets, truth * weight, count)[::-1].cumsum()[::-1]
     negative = np.bincount(buckets, (1.0 - truth) * weight, count)[::-1].cumsum()[::-1]

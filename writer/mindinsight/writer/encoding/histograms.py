@@ -152,7 +152,7 @@ def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -
     finite = flat if np.isfinite(flat).all() else flat[np.isfinite(flat)]
     counts, edges = np.histogram(finite, default_edges() if bins is None else bins)
     if most is not None and len(counts) > most:
-        starts = np.arange(0, len(counts), len(counts) // most)
+        starts = np.arange(0, len(counts), len(counts) // max(most, 1))
         counts, edges = np.add.reduceat(counts, starts), np.append(edges[starts], edges[-1])
     below, above = (0, 0) if bins is not None else ((flat < edges[0]).sum(), (flat > edges[-1]).sum())
     limits = np.concatenate((edges, [sys.float_info.max]))

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import math
 import struct
 import wave
 import zlib
@@ -107,7 +108,7 @@ def sound(value: object, rate: int) -> Sound:
     Samples beyond -1..1 are clipped, NaN is silence. Raises TypeError for values that are no real numbers,
     ValueError unless they are one row, or if ``rate`` is no whole number above zero.
     """
-    if isinstance(rate, bool) or int(rate) != rate or rate <= 0:
+    if isinstance(rate, bool) or not 0 < rate < math.inf or int(rate) != rate:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")
     samples = to_numpy(value).values.squeeze()
     if samples.dtype.kind == "c":
