@@ -248,3 +248,16 @@ def test_the_limits_that_an_explanation_states_are_those_of_the_recorder() -> No
         float(number) for number in re.findall(r"\d+", language_texts("zh")["claim.explain.no_tensors"])
     ]
     assert numbers == [jump, fault_signs._HISTORY, beyond]
+
+
+@pytest.mark.parametrize(("scale", "headline"), [(0.0, "initial"), (1.0, "dead")])
+def test_a_weight_of_zeros_comes_before_what_it_makes_zero(
+    scale: float, headline: str, tmp_path: Path
+) -> None:
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0, step=1)
+    step = Dump(tmp_path / "run" / "dump").iteration(108)
+    step.output("Default/relu-op0", np.zeros(64, np.float32))
+    step.parameter("fc.weight", np.full((8, 8), scale, np.float32) * np.arange(64).reshape(8, 8))
+    first, *_ = parts_of(tmp_path, "./run")["summary"].claims
+    assert first.key == f"claim.check.{headline}"

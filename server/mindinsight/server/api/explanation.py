@@ -183,12 +183,12 @@ def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
 def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[bool, float, Claim]]:
     """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
+    dead = any(
+        claim.key == "claim.check.dead" for claim in part.faults
+    )  # by weights of zeros, if there are any
     for claim in part.faults:
-        yield (
-            claim.key in _MILD or is_passing(claim),
-            min(_steps(claim), default=at),
-            _in_dump(source, part.dump, claim),
-        )
+        mild = claim.key in _MILD and not (dead and claim.key == "claim.check.initial")
+        yield mild or is_passing(claim), min(_steps(claim), default=at), _in_dump(source, part.dump, claim)
 
 
 def _steps(claim: Claim) -> Iterator[int]:

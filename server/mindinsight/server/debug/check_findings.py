@@ -183,9 +183,14 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
         if not _is_implied(kind, own, kinds)
     ]
     merged = _of_ranks(findings)
-    return sorted(
-        merged, key=lambda finding: (_SEVERITY.index(finding.kind), -finding.excess, finding.steps[0])
-    )
+    return sorted(merged, key=lambda finding: (_severity(finding), -finding.excess, finding.steps[0]))
+
+
+def _severity(finding: CheckFinding) -> float:
+    """Return the place of a finding among others. A weight of zeros comes before what it makes zero."""
+    if finding.kind == "initial" and not is_shift(finding.hits[0].entry.operator):
+        return _SEVERITY.index("dead") - 0.5
+    return _SEVERITY.index(finding.kind)
 
 
 def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFinding]]:

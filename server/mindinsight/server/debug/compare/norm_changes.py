@@ -82,7 +82,8 @@ def _place(health: Health, facts: Mapping[str, object]) -> Claim:
     if not zeros:
         return Claim("claim.growth.place", "note", facts)
     facts = {**facts, "n": len(zeros), "names": few(zeros, _NAMED)}
-    return Claim("claim.growth.place_zero", "unknown", facts, (), (_EVERY_STEP,))
+    missing = (_EVERY_STEP,) if facts["step"] != health.step + 1 else ()
+    return Claim("claim.growth.place_zero", "unknown", facts, (), missing)
 
 
 UNLOCATED: Final = tuple(
