@@ -374,7 +374,7 @@ def losses_of_two_nets_against_each_other(folder: Path) -> Question:
     return _searched(folder, {**scalars, "loss": 3 + 2 * swing + noise(3, 0.2)})
 
 
-@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+@situation(makes=["claim.explain.nothing", "claim.part.explain.played"], never=FAULTY, exit_code=0)
 def losses_of_an_agent(folder: Path) -> Question:
     scalars = {"episode/reward": 200 * (1 - np.exp(-STEPS / 60)), "loss": 0.1 + 0.01 * STEPS}
     return _searched(folder, {**scalars, "policy/loss": 5 + noise(1, 0.05)})
@@ -718,7 +718,11 @@ def reward_that_is_lost(folder: Path) -> Question:
     return _rewarded(folder, 10.0)
 
 
-@situation(makes=["claim.explain.nothing"], never=["claim.explain.collapse"], exit_code=0)
+@situation(
+    makes=["claim.explain.nothing"],
+    never=["claim.explain.collapse", "claim.part.explain.played"],
+    exit_code=0,
+)
 def reward_that_falls_by_a_third(folder: Path) -> Question:
     return _rewarded(folder, 120.0)
 

@@ -193,7 +193,10 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     names = "scalars jumps run_ups for_good losses validation accuracies errors norms"
     counts = dict.fromkeys(names.split(), 0)
     few_values: dict[str, None] = {}
+    played: dict[str, None] = {}
     for run in runs:
+        falling = _falling(run)
+        played |= dict.fromkeys(tag for tag in _with_aim(run, "loss") if tag not in falling)
         judged = dict(_judged(run, "loss"))
         own = _few_validation(run, judged)
         few_values |= dict.fromkeys(
@@ -218,6 +221,9 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     if few_values:
         values = {"n": len(few_values), "tags": few(list(few_values), NAMED), "least": FEWEST}
         parts.append(Claim("claim.part.explain.few", "note", values))
+    if played:
+        values = {"n": len(played), "tags": few(list(played), NAMED)}
+        parts.append(Claim("claim.part.explain.played", "note", values))
     return parts
 
 
