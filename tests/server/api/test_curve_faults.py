@@ -86,7 +86,15 @@ def test_what_was_searched_is_counted(tmp_path: Path) -> None:
             record.record(step)
     run = mindinsight.open(tmp_path).run("./run")
     counts = {claim.key.rpartition(".")[2]: claim.values["n"] for claim in searched_claims([run])}
-    expected = {"scalars": 4, "jumps": 2, "run_ups": 3, "for_good": 1, "losses": 1, "accuracies": 1}
+    expected = {
+        "scalars": 4,
+        "jumps": 2,
+        "run_ups": 3,
+        "for_good": 1,
+        "losses": 1,
+        "accuracies": 1,
+        "played": 1,
+    }
     assert counts == expected
     assert curve_claims([run]) == []
 
