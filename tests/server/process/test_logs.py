@@ -67,7 +67,7 @@ def test_names_from_files_cannot_make_lines(settings: Any) -> None:
 
 
 def test_a_repeated_fault_is_said_a_few_times_and_counted(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
+    settings: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = logs.configure(settings)
     now = [100.0]
@@ -79,6 +79,7 @@ def test_a_repeated_fault_is_said_a_few_times_and_counted(
     lines = path.read_text().splitlines()
     assert len(lines) == logs.REPEATS + 1
     assert lines[-1].endswith("cannot read 999 (994 more from here were not written)")
+    assert capsys.readouterr().err.count("more from here") == 1
 
 
 def test_errors_are_on_the_screen_until_the_server_has_started(

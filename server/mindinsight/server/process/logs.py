@@ -96,7 +96,8 @@ class Repeated(logging.Filter):
         now = time.monotonic()
         start, count = self._counts.get(origin, (now, 0))
         if now - start >= REPEAT_SECONDS:
-            if count > REPEATS:
+            if count > REPEATS and not record.__dict__.setdefault("counted", False):  # by another handler
+                record.counted = True
                 record.msg = f"{record.msg} ({count - REPEATS} more from here were not written)"
             start, count = now, 0
         self._counts[origin] = (start, count + 1)

@@ -178,7 +178,7 @@ export function legend(app, scale) {
   return h(
     "p",
     { class: "row wrap small muted" },
-    scale && h("span", { class: "row" }, t("checkpoint.legend.change"), range),
+    scale && h("span", { class: "row" }, h("span", null, t("checkpoint.legend.change")), range),
     ["lost", "all", "frozen", "odd", "absent"].map(key),
   );
 }
