@@ -46,7 +46,12 @@ class CheckpointSearch:
 def search_checkpoints(
     run: str, folder: Path, others: Collection[str], executor: Executor | None = None
 ) -> CheckpointSearch:
-    """Search the checkpoints in the folder of a run. `others` are the ids of runs and dumps, left out."""
+    """Return claims about the checkpoints in the folder of a run, and up to two folders below it.
+
+    Folders whose id is in `others` are skipped, as they are runs or dumps of their own. Files that cannot be
+    read, and those left out because they are too many or too large, have a claim. Without a checkpoint there
+    is no claim.
+    """
     known = checkpoint_files(run, folder, others)
     claims: list[Claim] = []
     left = count = size = 0
@@ -71,8 +76,11 @@ def search_checkpoints(
 
 
 def known_claim(searched: Sequence[bool], count: int) -> Claim:
-    """Return the claim about NaN and infinity in `count` checkpoints of a run, from those that were searched:
-    whether each has any."""
+    """Return the claim about NaN and infinity in the `count` checkpoints of a run.
+
+    `searched` has an entry for each searched checkpoint: True if it has any. The claim is unknown if none was
+    searched.
+    """
     values = {"n": sum(searched), "all": len(searched), "count": count}
     if not searched:
         return Claim("claim.checkpoint.unsearched", "unknown", values)
@@ -81,7 +89,10 @@ def known_claim(searched: Sequence[bool], count: int) -> Claim:
 
 
 def checkpoint_files(run: str, folder: Path, others: Collection[str]) -> dict[str, Path]:
-    """Return the paths of the checkpoints in the folder of a run by id, without those in `others`."""
+    """Return the paths of the checkpoints in the folder of a run and up to two folders below it, by id.
+
+    Folders whose id is in `others` are skipped.
+    """
     return dict(_files(run, folder, others, _DEPTH))
 
 

@@ -306,7 +306,7 @@ def _with_aim(run: Run, *aims: Aim) -> list[str]:
 
 
 def finite_values(run: Run, tag: str) -> int:
-    """Return the number of finite values of a scalar."""
+    """Return the number of finite values of a scalar. Raises KeyError if the run lacks the scalar."""
     return int(np.count_nonzero(np.isfinite(run.scalars[tag].line().values)))
 
 

@@ -20,7 +20,12 @@ from mindinsight.server.plugins.scalar import curve_routes
 
 
 async def events(state: State, headers: Headers, query: NoQuery) -> Response:
-    """Return a stream of server-sent events: `change` with `{version, runs: {id: [kind]}, list}`."""
+    """Return a stream of server-sent events: first `hello` with `{version}`, then `change` with `{version,
+    runs: {id: [kind]}, list}`.
+
+    `runs` has the kinds of new data of each run that was added, removed or changed. `list` is true if runs
+    were added or removed, or facts about all runs changed. Returns 503 if too many streams are open.
+    """
     if state.hub.streams >= sse.most_streams():
         error = ApiError(503, "too_many_streams", "Too many pages are open on this server.")
         rejection = error_response(error)

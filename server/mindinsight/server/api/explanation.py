@@ -84,7 +84,7 @@ class Part:
 
     @property
     def faults(self) -> tuple[Claim, ...]:
-        """Return the claims about faults."""
+        """Return the claims about faults: those found, none for `difference`."""
         if self.topic == "difference":
             return ()
         return tuple(claim for claim in self.claims if claim.verdict == "found")
@@ -128,7 +128,7 @@ class _Searched:
 def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     """Yield progress and parts as they are known, tensors first. The summary comes after the searches.
 
-    `now` is the Unix time. Parts without a claim are left out.
+    `now` is the Unix time. Parts without a claim are left out. A dump that cannot be read is a claim.
     """
     searched = _Searched()
     faulty: dict[Topic, None] = {}

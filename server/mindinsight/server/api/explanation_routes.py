@@ -44,7 +44,8 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 def start(service: CurrentService, run: RunId, dump: DumpId = "") -> dict[str, int]:
     """Start the explanation of a run in the background, and return its number as `explanation`.
 
-    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far.
+    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far. Returns 404 for
+    an unknown run, or if the run has no such dump.
     """
     service.loader.want([run])
     return {"explanation": EXPLANATION.start(service, Explained(run=run, dump=dump))}
@@ -68,9 +69,9 @@ def parts(service: CurrentService, number: int) -> dict[str, Any]:
 
     The topic of a part is one of summary, tensors, growth, checks, checkpoints, ranks, curves, end,
     difference, unknown. The summary comes first once everything was searched. Claims with the verdict "found"
-    are faults, except those of `difference`. `after` is True if all of them are at or after the first fault
-    of the tensors.
-    `links` are pages that show them, and `curves` are drawn in a frame of 320 by 120 pixels.
+    are faults, except those of `difference`. `after` of a part is True if all of its faults are at or after
+    the first fault of the tensors. `links` are pages that show the faults, and `curves` are drawn in a frame
+    of 320 by 120 pixels. Returns 404 for an unknown or expired number.
     """
     job = EXPLANATION.find(service, number)
     done, items = job.done, list(job.items)

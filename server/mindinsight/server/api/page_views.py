@@ -53,7 +53,10 @@ def views(service: CurrentService) -> dict[str, Any]:
 
 @router.put("")
 def save(saved: SavedView, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Save a view, replacing one of the same name, and return all views."""
+    """Save a view, replacing one of the same name, and return all views.
+
+    Returns 404 for an unknown page, and 409 if there are too many views.
+    """
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
     with storing(_errors(saved.name)):
@@ -63,7 +66,10 @@ def save(saved: SavedView, request: Request, service: CurrentService) -> dict[st
 
 @router.patch("")
 def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
-    """Rename a saved view, and return all views."""
+    """Rename a saved view, and return all views.
+
+    Returns 404 for an unknown name, and 409 if the new one is taken.
+    """
     with storing(_errors(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
@@ -71,7 +77,7 @@ def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
 
 @router.delete("")
 def forget(service: CurrentService, name: Annotated[str, Query()]) -> dict[str, Any]:
-    """Delete a saved view, and return the remaining views. Raises ApiError for an unknown name."""
+    """Delete a saved view, and return the remaining views. Returns 404 for an unknown name."""
     with storing(_errors(name)):
         service.workspace.views.forget(name)
     return views(service)
@@ -113,8 +119,8 @@ def defaults(service: CurrentService) -> dict[str, Any]:
 def keep(settings: DefaultSettings, request: Request, service: CurrentService) -> dict[str, Any]:
     """Store default settings of a page, used if it is opened without settings, and return those of all pages.
 
-    The settings of the page `all` apply to every page: `n` significant digits, `e=1` for powers of ten, `r`
-    seconds between two refreshes.
+    An empty query removes them. The settings of the page `all` apply to every page: `n` significant digits,
+    `e=1` for powers of ten, `r` seconds between two refreshes. Returns 404 for an unknown page.
     """
     if settings.view != saved_views.ALL_PAGES and settings.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {settings.view!r}.", page=settings.view)

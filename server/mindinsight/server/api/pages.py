@@ -60,7 +60,10 @@ class Pages:
         return page
 
     def render(self, view: str, lang: str) -> str:
-        """Return the frame as HTML, with the block of data from which its scripts start."""
+        """Return the frame of the page `view` as HTML, with the block of data from which its scripts start.
+
+        Raises KeyError if a view or language is unknown.
+        """
         texts = self._assets.text(lang)
         boot: dict[str, Any] = {
             "view": view,
@@ -114,7 +117,7 @@ def language(request: Request) -> str:
 
 
 def token_page(request: Request) -> str:
-    """Return the page for a browser without a valid token."""
+    """Return, as HTML, the page that asks for a token. It says so if the token in the request is wrong."""
     texts = language_texts(language(request))
     wrong = "token" in request.query_params
     box = '<input name="token" autocomplete="off" autofocus size="32">'
@@ -126,7 +129,7 @@ def token_page(request: Request) -> str:
 
 
 def missing_page(request: Request) -> str:
-    """Return the page for an unknown address."""
+    """Return the page for an unknown address as HTML."""
     texts = language_texts(language(request))
     home = html.escape(request.scope.get("root_path", "") + "/")
     link = f'<p><a href="{home}">{html.escape(texts["page.missing.home"])}</a></p>'

@@ -21,8 +21,9 @@ def repeated_results(
 ) -> dict[str, str]:
     """Return the settings that repeat a result in all runs that have both, each with the result's name.
 
-    Results are metrics and the last, lowest and highest values of ``objective`` and of the scalars whose
-    names tell what is better. ``columns`` have one value for each run.
+    ``columns`` has the values of each setting by name, one for each of ``runs``, in their order. Results are
+    metrics and the last, lowest and highest values of ``objective`` and of the scalars whose names tell what
+    is better. A setting with fewer than five different numbers is not compared. {} if none repeats a result.
     """
     known = {name: np.array([number_of(value) for value in column]) for name, column in columns.items()}
     known = {name: values for name, values in known.items() if _varies(values)}
@@ -67,7 +68,8 @@ def _equal(settings: Any, results: Any) -> bool:
 
 
 def result_claims(repeated: Mapping[str, str]) -> Iterator[Claim]:
-    """Note the settings that are left out because they repeat a result."""
+    """Yield the note that settings are left out because they repeat a result, nothing without such
+    settings."""
     if repeated:
         parts = [
             Claim("claim.part.lineage.result", "note", {"setting": plain(name), "result": result})

@@ -99,14 +99,14 @@ def reports(service: CurrentService) -> dict[str, Any]:
 
 @router.post("")
 def begin(body: Name, service: CurrentService) -> dict[str, Any]:
-    """Create a report and return it."""
+    """Create a report and return it. Returns 409 if there are too many reports."""
     with storing(_ERRORS):
         return read(service.workspace.reports.add(body.title), service)
 
 
 @router.get("/{report_id}")
 def read(report_id: str, service: CurrentService) -> dict[str, Any]:
-    """Return a report, with texts as written and as a tree of elements."""
+    """Return a report, with texts as written and as a tree of elements. Returns 404 for an unknown report."""
     report: Report | None = service.workspace.reports.all().get(report_id)
     if report is None:
         raise _UNKNOWN
@@ -116,7 +116,7 @@ def read(report_id: str, service: CurrentService) -> dict[str, Any]:
 
 @router.patch("/{report_id}")
 def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any]:
-    """Rename a report and return it."""
+    """Rename a report and return it. Returns 404 for an unknown report."""
     with storing(_ERRORS):
         service.workspace.reports.rename(report_id, body.title)
     return read(report_id, service)
@@ -124,7 +124,10 @@ def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any
 
 @router.delete("/{report_id}")
 def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a report with its frozen cards, and return all reports."""
+    """Delete a report with its frozen cards, and return all other reports.
+
+    Returns 404 for an unknown report.
+    """
     with storing(_ERRORS):
         service.workspace.reports.forget(report_id)
     return reports(service)
@@ -132,7 +135,10 @@ def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
 
 @router.post("/{report_id}/blocks")
 def insert(report_id: str, body: NewBlock, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a text or a pinned card, and return the report and, as `added`, the id of the block."""
+    """Add a text or a pinned card, and return the report and, as `added`, the id of the block.
+
+    Returns 404 for an unknown report, block or page, and 409 if there are too many blocks.
+    """
     pin = body.pin
     if pin is not None and pin.view not in request.app.state.pages - {PAGE}:
         raise ApiError(404, "unknown_page", f"There is no page {pin.view!r}.", page=pin.view)
@@ -145,7 +151,10 @@ def insert(report_id: str, body: NewBlock, request: Request, service: CurrentSer
 
 @router.put("/{report_id}/blocks/{block_id}")
 def write(report_id: str, block_id: str, body: NewText, service: CurrentService) -> dict[str, Any]:
-    """Change a text that was read at `version`, and return the report."""
+    """Change a text that was read at `version`, and return the report.
+
+    Returns 404 for an unknown report or block, and 409 if another user has changed the text since.
+    """
     with storing(_ERRORS):
         service.workspace.reports.write(report_id, block_id, body.text, body.version)
     return read(report_id, service)
@@ -155,7 +164,7 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
     """Move a block, freeze its card with the content in `body`, or make it live again, and return the report.
 
-    Freezing without content also makes the card live. Raises ApiError for an unknown report or block.
+    Freezing without content also makes the card live. Returns 404 for an unknown report or block.
     """
     with storing(_ERRORS):
         if body.action == "move":
@@ -168,7 +177,7 @@ def change(report_id: str, block_id: str, body: Change, service: CurrentService)
 
 @router.delete("/{report_id}/blocks/{block_id}")
 def remove(report_id: str, block_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a block, and return the report."""
+    """Delete a block, and return the report. Returns 404 for an unknown report or block."""
     with storing(_ERRORS):
         service.workspace.reports.remove(report_id, block_id)
     return read(report_id, service)
@@ -176,7 +185,7 @@ def remove(report_id: str, block_id: str, service: CurrentService) -> dict[str, 
 
 @router.get("/{report_id}/frozen/{name}")
 def frozen_card(report_id: str, name: str, service: CurrentService) -> Response:
-    """Return the content of a frozen card as it was sent."""
+    """Return the content of a frozen card as it was sent. Returns 404 for an unknown report or card."""
     with storing(_ERRORS):
         content = service.workspace.reports.frozen(report_id, name)
     return Response(content, media_type="application/json", headers={"Cache-Control": "no-cache"})
@@ -215,7 +224,10 @@ def start(
 
 @run_report_router.get("/{number}")
 def progress(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the progress of a report. `key` is a text of the locale files for the current work."""
+    """Return the progress of a report. `key` is a text of the locale files for the current work.
+
+    `progress` is null before the first work. Returns 404 for an unknown or expired number.
+    """
     job = REPORT.find(service, number)
     newest = next((part for part in reversed(list(job.items)) if isinstance(part, Progress)), None)
     return {"done": job.done, "error": job.error, "progress": None if newest is None else newest._asdict()}
@@ -223,7 +235,10 @@ def progress(service: CurrentService, number: int) -> dict[str, Any]:
 
 @run_report_router.get("/{number}/page")
 def page(service: CurrentService, number: int, name: FileName = "report") -> Response:
-    """Return the finished report, as a download of this name."""
+    """Return the finished report, as a download of this name.
+
+    Returns 404 for an unknown or expired number, and 409 until the report is finished.
+    """
     job = REPORT.find(service, number)
     made = next((part for part in reversed(list(job.items)) if isinstance(part, Page)), None)
     if made is None:

@@ -37,9 +37,10 @@ _NO_PARAMETERS: Final = ("train_dataset_path", "model_size", PARENT)  # of the l
 
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
-    """Return hyper-parameters by name: the trainer's settings and user-defined values.
+    """Return hyper-parameters by name: the trainer's settings and user-defined values, {} without lineage.
 
-    Only single values are included.
+    Only numbers, booleans and texts of up to 200 characters are included. The texts true and false become
+    booleans.
     """
     if lineage is None:
         return {}
@@ -61,7 +62,10 @@ def _as_boolean(value: Any) -> Any:
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
-    """Return metrics by name. Only single values are included."""
+    """Return metrics by name, {} without lineage.
+
+    Only numbers, booleans and texts of up to 200 characters are included.
+    """
     metrics = lineage.metrics if lineage is not None else {}
     return {name: value for name, value in metrics.items() if _is_single(value)}
 
@@ -109,9 +113,10 @@ class Listing:
     def whole(
         self, snapshot: Snapshot, marks: Marks, key: Any, damage: Iterable[DirectoryDamage] = ()
     ) -> Encoded:
-        """Return every run as encoded JSON. `key` changes with every other input.
+        """Return every run as encoded JSON. `damage` is listed before that of the snapshot.
 
-        `damage` is listed before that of the snapshot.
+        `key` has to differ whenever another argument differs: for an equal key, the earlier response is
+        returned for up to a second.
         """
         known, made, answer = self._whole
         if known == key and self._clock() - made <= FRESH:
@@ -159,7 +164,7 @@ def _head(snapshot: Snapshot, damage: Iterable[DirectoryDamage], marks: Marks) -
 
 
 def run_summary(run: Run, note: Note) -> dict[str, Any]:
-    """Return the row of a run in the list of runs, for JSON."""
+    """Return the row of a run in the list of runs, for JSON. `step` is -1 if no step is known."""
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     kinds |= {"system": len(run.system)} if run.system else {}
     kinds |= {"console": 1} if run.console else {}
@@ -186,9 +191,9 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
 
 
 def run_divergence(run: Run) -> list[Claim]:
-    """Return the claim that a loss of a run is non-finite to its end, or throughout, or an empty list.
+    """Return, in a list, the claim that a loss of a run is non-finite to its end or throughout, else [].
 
-    Empty until all files have been read, and if a file was removed or shortened.
+    Also [] until all files have been read, and if a file was removed or shortened.
     """
     if run.read < run.total:
         return []
@@ -202,8 +207,8 @@ def run_divergence(run: Run) -> list[Claim]:
 
 
 def recorder_claims(run: Run) -> list[Claim]:
-    """Return the claim that a flight recorder has dumped steps, by the names of its folders, or an empty
-    list."""
+    """Return, in a list, the claim that a flight recorder has dumped steps, by the names of its folders, else
+    []."""
     dumps = [dump for dump in run.dumps if _FLIGHT_DUMP.search(dump)]
     if not dumps:
         return []
@@ -232,15 +237,19 @@ class TagsQuery(BaseModel):
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
-    """Return the list of runs: one row per run with its summary, for every run or those in the query."""
+    """Return the list of runs: one row per run with its summary, for every run or those in the query.
+
+    Unknown runs are left out. Returns 304 if the client has the current list.
+    """
     accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
     # in a thread, because it may write the colours of new runs
     return await run_in_threadpool(run_list, state.service, *accepted, query.run)
 
 
 async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
-    """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
-    or a job.
+    """Return the tags of a kind, sorted, with the runs that have them, or with `brief` their number.
+
+    With `run` or `job` only these runs count. Unknown ones are left out.
     """
     # in a thread, because a second passes with 100,000 tags
     return await run_in_threadpool(_tag_list, state.service.store.snapshot(), query)
@@ -262,7 +271,10 @@ def _tag_list(snapshot: Snapshot, query: TagsQuery) -> Response:
 def run_list(
     service: Service, if_none_match: str, accept_encoding: str, runs: Collection[str] | None = None
 ) -> Response:
-    """Return every run, or those in `runs`, as JSON. Return 304 if the client has the current list."""
+    """Return every run, or those in `runs`, as JSON. Return 304 if the client has the current list.
+
+    Unknown runs are left out.
+    """
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
     damage = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
     notes, defaults = service.workspace.notes, service.workspace.defaults

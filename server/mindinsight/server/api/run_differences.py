@@ -23,7 +23,8 @@ _LISTED = 1000  # settings that a page can show of a claim
 
 
 def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
-    """Return claims about settings, code and packages of two runs, and about what was not recorded."""
+    """Return two lists of claims: about settings, code and packages of two runs, and about what was not
+    recorded."""
     claims: list[Claim] = []
     unknown: list[Claim] = []
     ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
@@ -82,7 +83,8 @@ def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differi
 
 
 def recorded_codes(run: Run, other: Run) -> tuple[Any, Any] | None:
-    """Return the recorded code, packages and command of both runs, or None if either cannot be read."""
+    """Return the recorded code, packages and command of both runs, or None if either recorded none or cannot
+    be read."""
     try:
         first, second = recorded_code(run), recorded_code(other)
     except (Gone, UnreadableError):
@@ -91,8 +93,8 @@ def recorded_codes(run: Run, other: Run) -> tuple[Any, Any] | None:
 
 
 def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, recorded no exception, error or warning, and its curves
-    have no fault."""
+    """Return True if a run was read to its end, has scalars, recorded no exception, error or warning, and its
+    curves have no fault."""
     if any(file.failure for file in run.files) or not run.scalars or run.read < run.total:
         return False
     if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
@@ -101,8 +103,12 @@ def is_without_fault(run: Run) -> bool:
 
 
 def is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if no rank of a job has a fault or differs from the others, a scalar in common was searched
-    for more than NaN, and its script is not known to differ from the run's."""
+    """Return True if `other` is good enough to compare `run` with.
+
+    No rank of its job, as far as in `runs`, has a fault or differs from the others. A common scalar has
+    enough values to be searched for more than NaN. The script is not known to differ from the run's. Raises
+    ValueError if the two have no scalar in common.
+    """
     ranks = list({rank.id: rank for rank in (other, *runs) if rank.job == other.job}.values())
     common = run.scalars.keys() & other.scalars.keys()
     if max(finite_values(other, tag) for tag in common) <= EARLY or not all(map(is_without_fault, ranks)):
@@ -116,9 +122,9 @@ def is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
 
 
 def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
-    """Return the runs that began before this one in the same directory, the last first.
+    """Return the runs that began before this one in the same directory, the last first, [] if there is none.
 
-    They have a scalar in common, and are the same rank of their jobs.
+    They have a scalar in common with it, and are the same rank of their jobs.
     """
     folder = PurePosixPath(run.job).parent
     before = [

@@ -39,9 +39,10 @@ class Restored(BaseModel):
 
 @router.get("/v2/runs/trash")
 def listing(service: CurrentService) -> dict[str, Any]:
-    """Return the newest directories in the trash, with `stamp` and the time of the move in epoch seconds.
+    """Return the directories in the trash, the last moved first, at most 1000 of them.
 
-    The list is empty if the server does not allow to move runs.
+    Each has its `stamp`, and as `deleted` the time of the move in Unix seconds. The list is empty if the
+    server does not allow moving runs.
     """
     if not _may_move(service):
         return {"runs": []}
@@ -58,8 +59,9 @@ def listing(service: CurrentService) -> dict[str, Any]:
 def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
     """Move the directories of runs into the trash folder `stamp` beside their base directory.
 
-    `refused` gives for each run that stays the reason: a key of the locale files, and the error if there is
-    one.
+    `moved` lists the moved runs. `refused` gives for each run that stays the reason: a key of the locale
+    files, and the error if there is one. A run inside another one of the request moves with it and is not
+    listed. Returns 404 for an unknown run, and 403 if the server does not allow moving runs.
     """
     runs, stamp, now = service.store.snapshot().runs, trash.new_stamp(), time.time()
     for run in request.runs:
@@ -82,7 +84,10 @@ def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
 @router.post("/v2/runs/trash/restore")
 def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
     """Move runs back from the trash, and return those moved and the reasons for the others, as `discard`
-    does."""
+    does.
+
+    Returns 403 if the server does not allow moving runs.
+    """
 
     def move(run: str) -> Reason | None:
         return _moved(service, run, lambda base, below: trash.restore(base, below, request.stamp))

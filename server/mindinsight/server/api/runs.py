@@ -82,13 +82,19 @@ class NoteChanges(BaseModel):
 
 @router.patch("/v2/runs/notes")
 def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
-    """Store fields of a run's note. `pinned` is the baseline: at most one run is pinned."""
+    """Store fields of a run's note, and return the note. Omitted fields are unchanged.
+
+    `pinned` is the baseline: at most one run is pinned. Returns 404 for an unknown run.
+    """
     return _annotated(service, [change])[0]
 
 
 @router.patch("/v2/runs/notes/many")
 def annotate_many(change: NoteChanges, service: CurrentService) -> dict[str, Any]:
-    """Store the changes of many notes together."""
+    """Store the changes of many notes together, and return the changed notes.
+
+    Returns 404, and stores nothing, if a run is unknown.
+    """
     return {"notes": _annotated(service, change.changes)}
 
 
@@ -163,8 +169,9 @@ POINTS = 48  # of a sparkline
 
 @router.get("/v2/runs/columns")
 def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
-    """Return for each tag the runs that have it with last, lowest and highest value, NaN without a finite
-    one.
+    """Return for each tag the runs that have it, with the last, lowest and highest value of each run.
+
+    Lowest and highest are NaN without a finite value. No run is listed for an unknown tag.
     """
     snapshot = service.store.snapshot()
     tables = {}
@@ -182,7 +189,10 @@ def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=
 
 @router.get("/v2/runs/sparklines")
 def sparklines(service: CurrentService, tag: str, run: Runs) -> dict[str, Any]:
-    """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced."""
+    """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced.
+
+    Unknown runs, and runs without the tag, are left out.
+    """
     runs = service.store.snapshot().runs
     service.loader.want(run)
     chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}
@@ -197,6 +207,6 @@ def lowest(values: Floats) -> float:
 
 
 def thinned(values: Floats) -> Doubles:
-    """Downsample to at most `POINTS` evenly spaced values, including the first and the last."""
+    """Return at most `POINTS` of the values, evenly spaced, including the first and the last."""
     rows = np.linspace(0, len(values) - 1, min(POINTS, len(values))).round().astype(np.int64)
     return values[rows].astype(np.float64)

@@ -50,7 +50,7 @@ async def health(service: CurrentService) -> dict[str, Any]:
 def known_extensions() -> dict[str, Any]:
     """Return the extensions of other distributions, each with the seconds that loading it took.
 
-    An extension that cannot be used has an `error`.
+    `error` says why an extension cannot be used. It is empty if it can.
     """
     known = [extension for group in extensions.GROUPS for extension in extensions.loaded(group)]
     rows = [
@@ -82,7 +82,8 @@ def _misfit(extension: extensions.Extension) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request, service: CurrentService) -> str:
-    """Return the figures of `health` as Prometheus text (exposition format 0.0.4)."""
+    """Return the figures of `health`, of open streams and of running work as Prometheus text (exposition
+    format 0.0.4)."""
     snapshot = service.store.snapshot()
     hub = request.app.state.hub
     gauges = {

@@ -40,9 +40,9 @@ def create_interface(state: State) -> FastAPI:
 
 
 def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAPI | None:
-    """Create the routes of one kind, or return None if it does not exist.
+    """Create the routes of one kind, or return None if there is no kind of this name.
 
-    `interface` answers unknown paths.
+    `interface` answers paths that the kind does not have.
     """
     kind = find_plugin(name)
     if kind is None:

@@ -136,8 +136,10 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Return the decision whether the dumps agree, with the rows that differ first. The default is each
-        type's tolerance.
+        """Return the decision whether the dumps agree, with the rows that differ first.
+
+        Without `tolerance`, the default of each type applies. If nothing could be compared, the decision is
+        unknown.
         """
         unread = sum(row.compared.damage is not None for row in self._rows)
         unlisted = sum(damage.of_tensors for damage in self.damage)
@@ -265,7 +267,10 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Return the statistics of tensors of matching operators, by default at all steps of all ranks."""
+        """Return the statistics of tensors of matching operators, by default at all steps of all ranks.
+
+        `operator` is a name or a pattern with `*` and `?`. The table is empty for an unknown rank or step.
+        """
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
@@ -280,7 +285,8 @@ class DumpReader:
     ) -> FaultReport:
         """Return the report of a search for the first fault, by default over all steps and ranks.
 
-        The fault is that of the earliest step that has one. `language` is `en` or `zh`.
+        The fault is that of the earliest step that has one, None if there is none. `language` is `en` or
+        `zh`.
         """
         ranks = None if rank is None else (rank,)
         search = faults.search_faults(self.info, ranks, None if step is None else (step,), self._executor)
@@ -298,7 +304,8 @@ class DumpReader:
         """Compare a step of this dump (by default its first) with the same step of a correct `reference`.
 
         The rank is by default the first. `reference_rank` and `reference_step` select another rank and step
-        of the reference. `names` maps names of operators here to those in the reference.
+        of the reference. `names` maps names of operators here to those in the reference. Raises KeyError if
+        this dump lacks the rank or step. If the reference lacks it, no tensor has a partner.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)
@@ -337,7 +344,11 @@ class DumpReader:
 
 
 def dump(path: str | os.PathLike[str], executor: Executor | None = None) -> DumpReader:
-    """Open the dump in a directory. Raises ValueError if it is not a dump, which lists the dumps below it."""
+    """Open the dump in a directory. With an `executor`, its processes measure and compare tensors.
+
+    Raises ValueError, which lists the dumps below the directory, if it is not a dump, and UnreadableError if
+    it is an invalid one.
+    """
     return DumpReader(path, executor)
 
 

@@ -38,7 +38,7 @@ class Table(Protocol):
     """File to which series are appended."""
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
-        """Append a series."""
+        """Append the points of the series `tag`."""
 
     def close(self) -> None:
         """Complete the file."""
@@ -53,7 +53,7 @@ class CsvTable:
         self._file.write(",".join((*_COLUMNS, *(["overwritten"] if overwritten else []))) + "\r\n")
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
-        """Append a series."""
+        """Append the points of the series `tag`."""
         self._file.writelines(csv_rows(csv_field(tag), columns))
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class ParquetTable:
         self._writer = pq.ParquetWriter(path, self._schema)
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
-        """Append a series."""
+        """Append the points of the series `tag`."""
         tags = self._arrow.repeat(tag, len(columns.steps))
         arrays = [tags, columns.steps, columns.walls, columns.values.astype(np.float64)]
         if isinstance(columns, Recorded):
@@ -103,9 +103,8 @@ def export_scalars(
 ) -> Iterator[Exported]:
     """Write `scalars.csv` or `scalars.parquet` of one run and its machine, and yield a result per series.
 
-    Without scalars nothing is written.
-
-    With `overwritten` every recorded row is written, with a column of that name.
+    Without scalars nothing is written. With `overwritten` every recorded row is written, with a column of
+    that name. Raises BadSettings if the package for Parquet is missing.
     """
     machine = summary.scalars(f"{SYSTEM}*", run)
     series = Scalars({**summary.scalars(run=run).series, **machine.series})
@@ -125,8 +124,9 @@ def export_scalars(
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
     """Write each payload of the runs that match `run` to a file, and yield its result.
 
-    The file is `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The
-    contents are those that `payload_kinds` describes.
+    A payload that cannot be read has a problem as its result. The file is
+    `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The contents are
+    those that `payload_kinds` describes.
     """
     write = PAYLOADS[kind].write
     taken: set[Path] = set()

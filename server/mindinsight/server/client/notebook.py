@@ -94,12 +94,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def register(ipython: Any) -> None:
-    """Add the magic to an IPython shell."""
+    """Add the magic `%mindinsight` to an IPython shell."""
     ipython.register_magic_function(mindinsight, "line", "mindinsight")
 
 
 def mindinsight(line: str) -> None:
-    """Show the dashboard in this cell. Raises BadSettings for unknown options."""
+    """Show the dashboard in this cell. `line` is `start` with options, such as `start --logdir runs`.
+
+    Raises BadSettings for unknown options, and as `show`.
+    """
     options = _parser().parse_args(shlex.split(line))
     show(options.summary_base_dir, view=options.view, height=options.height, port=options.port)
 

@@ -141,7 +141,10 @@ class Recorder:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def handle(self, route: Route) -> None:
-        """Forward a page's request to the server, and store the response if its status is 200."""
+        """Forward a page's request to the server, and store the response if its status is 200.
+
+        If the response cannot be written, the error is stored as `failure`.
+        """
         from playwright.sync_api import Error
 
         request = route.request
@@ -182,7 +185,11 @@ class Recorder:
         return answer
 
     def evidence(self) -> list[str]:
-        """Return the pages that the recorded explanations link to, as addresses relative to the server."""
+        """Return the addresses, relative to the server, of the pages that the recorded explanations link to.
+        [] without an explanation.
+
+        A page may be listed twice.
+        """
         keys = (key for key in self.answers if json.loads(key)[1].startswith("v2/explanation/"))
         answers = [json.loads((self.folder / self.answers[key]).read_bytes()) for key in keys]
         links = [link for answer in answers for part in answer.get("parts", ()) for link in part["links"]]

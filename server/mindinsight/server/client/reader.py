@@ -128,7 +128,7 @@ class Summary:
         self.refresh()
 
     def refresh(self) -> None:
-        """Read new records."""
+        """Read new runs and new records."""
         self._loader.load()
 
     @property
@@ -143,11 +143,15 @@ class Summary:
         return tuple(error for error in errors if error.reason != "directory.nested")  # shown elsewhere
 
     def matching(self, run: str) -> tuple[str, ...]:
-        """Return the ids of the runs with a name or matching a pattern with `*` and `?`."""
+        """Return the ids of the runs with this name, or matching it as a pattern with `*` and `?`, () if none
+        does."""
         return tuple(_chosen_runs(self._store.snapshot().runs, run))
 
     def run(self, run: str) -> Run:
-        """Return one run: files, damage, columns, references. Raises KeyError."""
+        """Return one run by its id: files, damage, columns, references.
+
+        Raises KeyError for an unknown one.
+        """
         return self._store.snapshot().runs[run]
 
     def by_id(self) -> Mapping[str, Run]:
@@ -163,19 +167,25 @@ class Summary:
         return disk_path(self._bases, dump)
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
-        """Return the tags of a kind in any of the runs. ``system`` are scalars of machines."""
+        """Return the tags of a kind in any of the runs, sorted. ``system`` are scalars of machines.
+
+        `run` is a name, or a pattern with `*` and `?`.
+        """
         tags = (entry.tags(kind) for entry in self._runs(run))
         return tuple(sorted({tag for names in tags for tag in names}))
 
     def lineage(self, run: str) -> Lineage | None:
-        """Return the settings and results of a run, or None if they were not recorded. Raises KeyError."""
+        """Return the settings and results of a run, or None if they were not recorded.
+
+        Raises KeyError if unknown.
+        """
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
         """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`.
 
-        Machine metrics (CPU, memory, GPU) are returned only for a ``tag`` that begins with ``system/``, which
-        returns nothing else.
+        Nothing is returned for names that do not exist. Machine metrics (CPU, memory, GPU) are returned only
+        for a ``tag`` that begins with ``system/``, which returns nothing else.
         """
         kind = "system" if tag.startswith(SYSTEM) else "scalar"
         held = ((entry, entry.tags(kind)) for entry in self._runs(run))
@@ -206,7 +216,10 @@ class Summary:
         return self._items("landscape", tag, run, landscape)
 
     def items(self, kind: Kind, tag: str = "*", run: str = "*") -> Iterator[Item[Any]]:
-        """Yield the decoded payloads of any kind except scalars, as bytes for a kind without a decoder."""
+        """Yield the decoded payloads of any kind except scalars, as bytes for a kind without a decoder.
+
+        `tag` and `run` are names, or patterns with `*` and `?`. Each payload is read when its `data` is.
+        """
         return self._items(kind, tag, run, decoder(kind))
 
     def _progress(self) -> tuple[int, int]:

@@ -53,7 +53,10 @@ def _add_further(subparsers: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code."""
+    """Run one command and return the exit code. `arguments` are by default those of the process.
+
+    Exits with 2 for wrong arguments.
+    """
     arguments_given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments_given[:1] == ["help"] and arguments_given[1:]:
         arguments_given = [*arguments_given[1:], "--help"]
@@ -67,7 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def complete(top: argparse.ArgumentParser) -> None:
-    """Print completions for the shell and exit, if a shell asks for them. Exit with 1 without argcomplete."""
+    """Print completions for the shell and exit, if a shell asks for them, else return.
+
+    Exit with 1 without the package argcomplete.
+    """
     try:
         import argcomplete
     except ModuleNotFoundError:

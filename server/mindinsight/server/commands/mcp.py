@@ -32,7 +32,9 @@ def register(subparsers: Any) -> None:
 
 def answer_agent(options: argparse.Namespace) -> int:
     """Serve the Model Context Protocol on standard input and output until the input ends, and return 0.
-    Raises BadSettings without the package."""
+
+    Raises BadSettings without the package mcp.
+    """
     try:
         import mcp.server  # noqa: F401 (an extra)
     except ImportError:

@@ -188,8 +188,10 @@ def unused_options() -> Mapping[str, Unused]:
 
 
 def token(text: str) -> str:
-    """Return ``text`` if it is a valid token. Raises ArgumentTypeError if it is short, or not valid in an
-    HTTP header."""
+    """Return ``text`` if it is a valid token.
+
+    Raises ArgumentTypeError if it has fewer than 8 characters, or control characters.
+    """
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(terminal_text("cli.error.short_token", {"n": SHORTEST_TOKEN}))
     if not text.isprintable():
@@ -198,7 +200,10 @@ def token(text: str) -> str:
 
 
 def number(low: int, high: int) -> Callable[[str], int]:
-    """Return an argument type for an integer from `low` to `high`."""
+    """Return an argument type for an integer from `low` to `high`.
+
+    It raises ArgumentTypeError for other text.
+    """
 
     def parse(text: str) -> int:
         if not text.lstrip("-").isdigit() or not low <= int(text) <= high:
@@ -211,7 +216,7 @@ def number(low: int, high: int) -> Callable[[str], int]:
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
-    """Return an argument type for one of the allowed texts."""
+    """Return an argument type for one of the allowed texts. It raises ArgumentTypeError for any other."""
 
     def parse(text: str) -> str:
         if text not in allowed:

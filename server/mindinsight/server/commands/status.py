@@ -16,7 +16,7 @@ def register(subparsers: Any) -> None:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Print the running servers, and return 0 if at least one is running, otherwise 1."""
+    """Print the servers, or only that of a port, and return 0 if at least one is running, otherwise 1."""
     servers = [running for running in daemon.all_running() if options.port in (None, running.port)]
     for running in servers:
         print(_describe(running))

@@ -18,7 +18,8 @@ def register(subparsers: Any) -> None:
 
 
 def stop(options: argparse.Namespace) -> int:
-    """Stop a server, and return 0 if it was stopped, 1 if there was none."""
+    """Stop the server of a port, and return 0 if it was stopped, 1 if there was none or it had ended
+    already."""
     running = daemon.find(options.port)
     if running is None:
         print(_describe_missing(options.port))

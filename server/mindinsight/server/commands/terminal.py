@@ -62,7 +62,8 @@ def terminal_width() -> int | None:
 
 
 def cell(value: object) -> str:
-    """Return a value as text of a cell: numbers with six digits, text with escaped control characters."""
+    """Return a value as text of a cell: numbers with six digits, text with escaped control characters, None
+    as `-`."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -184,13 +185,16 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
 
 
 def near_names(name: str, runs: Sequence[str]) -> list[str]:
-    """Return up to three runs whose names are like ``name``, the nearest first."""
+    """Return up to three runs whose names are like ``name``, the nearest first, [] if none is."""
     plain = {run.removeprefix("./").lower(): run for run in runs}
     return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.7)]
 
 
 def report_errors(command: Command) -> Command:
-    """Decorate a command, so that invalid input ends with exit code 2 and one line instead of a traceback."""
+    """Decorate a command, so that invalid input ends with exit code 2 and one line instead of a traceback.
+
+    These are ValueError, OSError, UnreadableError and a pool whose workers have ended.
+    """
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
@@ -225,7 +229,11 @@ def damage_count(run: Run) -> int:
 
 
 def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
-    """Yield one line for each reason in each file, or with `every` for each skipped section."""
+    """Yield one line for each reason in each file, or with `every` for each skipped section.
+
+    There are also lines for unreadable files, unfinished last records and rounded integers. `now` is the Unix
+    time.
+    """
     torn = {file.name for file in torn_files(run, now)}
     for file in run.files:
         path = {"path": f"{run.id.removesuffix('/')}/{file.name}"}

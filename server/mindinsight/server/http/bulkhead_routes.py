@@ -56,7 +56,10 @@ class BulkheadRoute(APIRoute):
         super().__init__(path, _in_bulkhead(endpoint, answers=True), **options)
 
     def get_route_handler(self) -> Handler:  # type: ignore[override]
-        """Return the handler of a request, with deadline and cancellation. Raises ApiError."""
+        """Return the handler of a request, with deadline and cancellation.
+
+        The handler raises ApiError if the work is too late, refused, or short of memory.
+        """
         handle: Handler = super().get_route_handler()
         name = self.name_of_bulkhead
 
@@ -106,7 +109,10 @@ class CheckpointRoute(BulkheadRoute):
 
 
 def payload_series(kind: Kind) -> Any:
-    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`. Raises ApiError 404."""
+    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`.
+
+    The dependency raises ApiError 404 if there is none.
+    """
 
     async def series(service: CurrentService, run: str, tag: str) -> ReferenceSeries:
         return service.store.snapshot().payloads(run, kind, tag)

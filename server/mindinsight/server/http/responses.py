@@ -31,7 +31,8 @@ class Column(TypedDict):
 
 
 def encode(array: npt.NDArray[Any]) -> Column:
-    """Encode a one-dimensional array. 64-bit integers become f8, which Plotly accepts, if that is exact."""
+    """Return a one-dimensional array as a `Column`. 64-bit integers become f8, which Plotly accepts, if every
+    one is exact in it."""
     little = _plain(array)
     return {"dtype": little.dtype.str[1:], "bdata": base64.b64encode(little.tobytes()).decode("ascii")}
 
@@ -150,7 +151,7 @@ def encoded(content: Any, accept: str) -> bytes:
 
 
 def encoded_answers(bodies: Sequence[bytes], accept: str) -> bytes:
-    """Join bodies of `encoded` into the body of `{"answers": [...]}`.
+    """Join bodies that `encoded` returned for the same `accept` into the body of `{"answers": [...]}`.
 
     In columns each body is an array of bytes, with its own head and arrays.
     """

@@ -217,8 +217,8 @@ def forwarded_prefix(value: str) -> str:
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
     """Return the scope with the path that the client requested in `path`, and both prefixes in `root_path`.
 
-    `taken` is a prefix that a proxy may have removed from the path. If the path still begins with it, the
-    proxy has not. `prefix` is that of the server itself.
+    `taken` is the prefix of a proxy, "" without one. Some proxies remove it from the path, and it is put
+    back. `prefix` is that of the server itself. The path keeps it.
     """
     path = scope["path"]
     if taken and path != taken and not path.startswith(taken + "/"):
@@ -227,7 +227,7 @@ def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
 
 
 def cookie(headers: Headers, name: str) -> str:
-    """Return a cookie's value, or ""."""
+    """Return the value of the cookie `name`, or "" if there is none or the header is invalid."""
     try:
         morsel = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
@@ -236,7 +236,7 @@ def cookie(headers: Headers, name: str) -> str:
 
 
 def bearer(headers: Headers) -> str:
-    """Return the bearer token of a request, or ""."""
+    """Return the bearer token of a request, or "" if there is none."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     return value if scheme.lower() == "bearer" else ""
 

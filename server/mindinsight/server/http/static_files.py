@@ -103,7 +103,7 @@ class Assets:
         return self._files[name].read_bytes()
 
     def text(self, lang: str) -> dict[str, str]:
-        """Return all texts of a language by key."""
+        """Return all texts of a language by key. Raises KeyError for an unknown language."""
         return self._texts[f"locales/{lang}.json"]
 
     def body(self, name: str) -> Body | None:
@@ -121,7 +121,8 @@ class Assets:
         return self._bodies[name]
 
     def answer(self, request: Request) -> Response:
-        """Return the response to the route `static/{digest}/{name:path}`."""
+        """Return the response to the route `static/{digest}/{name:path}`: a file, or 404 if it is not
+        served."""
         name = request.path_params["name"]
         body = self.body(name)
         if body is None:
@@ -180,7 +181,8 @@ def view_entries(assets: Assets) -> list[dict[str, Any]]:
 
 
 def preloaded_scripts(assets: Assets, view: str) -> list[str]:
-    """Return the scripts, not modules, that a view always needs (`scripts` in its description)."""
+    """Return the scripts, not modules, that a view always needs (`scripts` in its description, []
+    without)."""
     name = f"{_VIEWS}{view}{_DESCRIPTION}"
     scripts: list[str] = json.loads(assets.plain(name)).get("scripts", []) if name in assets else []
     return scripts
@@ -189,7 +191,7 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
 def stands_alone(assets: Assets, view: str) -> bool:
     """Return True if a view has no panel of runs, according to its script.
 
-    The page leaves room for the panel before the script runs.
+    The page leaves room for the panel before the script runs. Raises KeyError for an unknown view.
     """
     return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
 
@@ -217,7 +219,8 @@ _STATIC_IMPORT: Final = re.compile(
 def imported_modules(assets: Assets, entries: Iterable[str]) -> list[str]:
     """Return the entries and all modules that they import, directly or not, sorted.
 
-    Modules that are imported on demand, by `import()`, are not included.
+    Names that are not served are left out. Modules that are imported on demand, by `import()`, are not
+    included.
     """
     known: set[str] = set()
     waiting = list(entries)
@@ -236,11 +239,10 @@ _SINGLE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def ranged_response(body: bytes, requested: str, media_type: str, headers: Mapping[str, str]) -> Response:
-    """Return `body`, or the range of it that the header `Range` requests.
+    """Return `body`, or the range of it that `requested`, the header `Range`, asks for.
 
-    Several ranges are answered with the whole body.
-
-    The status is 206 for a range, and 416 for one that begins behind the end.
+    The status is 206 for a range, and 416 for one that begins behind the end. Several ranges, and an invalid
+    or empty header, are answered with the whole body.
     """
     headers = {**headers, "Accept-Ranges": "bytes"}
     span = _span(requested, len(body))

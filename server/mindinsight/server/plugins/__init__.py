@@ -31,8 +31,10 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Return every `PLUGIN` of the modules in this folder, or of a package's module `<kind>_routes`, and of
-    other distributions, by name.
+    """Return all plugins, sorted by name.
+
+    They are each `PLUGIN` of a module in this folder, or of the module `<kind>_routes` of a package, and
+    those of other distributions.
     """
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules())
     own = (p for p in exports if isinstance(p, Plugin))

@@ -49,8 +49,9 @@ def lines(
     incomplete line, and `start` for the start of another process, with its number as text.
 
     `open` is true for a line without an end yet, such as a progress bar. A later line replaces it. The level
-    is `error`, `warning` or `nan` by the words of the line, `trace` in a traceback, or empty. `first`
-    and `last` are the places to continue from. `first` is null at the beginning. `size` is in bytes.
+    is `error`, `warning` or `nan` by the words of the line, `trace` in a traceback, or empty. `first` and
+    `last` are the places to continue from. `first` is null at the beginning. `size` is in bytes. `after`
+    takes precedence over `time`, and both over `before`. Returns 404 if the run recorded no console.
     """
     parts = _parts(service, run)
     if after or time is not None:
@@ -82,7 +83,8 @@ def search(
 ) -> dict[str, Any]:
     """Return the lines that contain a text, ignoring case, from the place `after` on.
 
-    `next` is the place to continue from, null if everything was searched.
+    They have the form of `/lines`. `next` is the place to continue from, null if everything was searched.
+    Returns 404 if the run recorded no console.
     """
     parts = _parts(service, run)
     shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)

@@ -41,7 +41,8 @@ def charts(
     """Return the newest dashboard of a tag: categories of charts, each with the scalars of some runs.
 
     `lines` are the scalars with tags that match a regular expression of `tags` from their beginning, or that
-    are named in `margins`. `more` is the number of omitted lines. `rejected` are invalid expressions.
+    are named in `margins`. `more` is the number of omitted lines. `rejected` are invalid expressions. Unknown
+    runs are left out.
     """
     known = service.store.snapshot().runs
     runs = [known[member] for member in of or [run] if member in known]

@@ -49,7 +49,7 @@ def table(
 
     A `repeated` column has the values of a `user:` column. An objective `scalar:TAG` is a column, too: the
     last value of the scalar. `scalars` are the tags that most of the runs have, `forks` the runs that
-    continue another from a step on.
+    continue another from a step on. Unknown runs are left out. Returns 404 for an unknown objective.
     """
     records = _with_lineage(service, run)
     rows = _rows(records, objective)
@@ -162,7 +162,10 @@ def _importance(
 
 
 def row_of(lineage: Lineage) -> dict[str, Any]:
-    """Return all values of one run's lineage by column key."""
+    """Return all known values of one run's lineage by column key.
+
+    Values other than numbers, booleans and texts become text.
+    """
     row: dict[str, Any] = {}
     if lineage.train is not None:
         row |= {f"train:{name}": getattr(lineage.train, name) for name in TRAIN_FACTS}

@@ -51,7 +51,10 @@ def content(run: str, series: OneText, row: Row) -> dict[str, Any]:
 def search(
     run: str, series: Texts, q: Annotated[str, Query(min_length=1, max_length=1000)]
 ) -> dict[str, Any]:
-    """Return the rows that contain `q`, ignoring case, newest first, with the text around it."""
+    """Return the rows that contain `q`, ignoring case, newest first, with the text around it.
+
+    The search ends after 200 hits or 64 MiB of text: `searched` of `count` texts were read.
+    """
     hits: list[dict[str, Any]] = []
     searched = size = 0
     for row in range(series.count - 1, -1, -1):

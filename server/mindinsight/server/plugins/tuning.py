@@ -124,7 +124,7 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
     `tuned` is true while a tuner is running, and null if that is not known because the study is in another
     workspace; then the facts are those of `updated`, in Unix seconds. `may_stop` says if the client may stop
     it. `claims` state whether a parameter value tells the failed trials from the others. The run of a trial
-    is the id of the run on this server, null if it is not one.
+    is the id of the run on this server, null if it is not one. Returns 404 for an unknown study.
     """
     chosen = _find(service, study)
     ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
@@ -194,7 +194,11 @@ def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> di
 
 @router.post("/stop")
 def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
-    """Ask the tuner of a study to end its trials and to start no more."""
+    """Ask the tuner of a study to end its trials and to start no more.
+
+    Returns 403 if others can reach the server and it has no token, 404 for an unknown study, and 409 if no
+    tuner is running or the study is tuned from another workspace.
+    """
     chosen = _find(service, order.study)
     if not service.settings.guarded:
         raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")

@@ -80,7 +80,10 @@ def train_jobs(
     rows: Annotated[int, v1_parameters.integer("limit", 10, 1, _MOST_JOBS)],
     train_id: Annotated[str | None, v1_parameters.optional_text("train_id")],
 ) -> dict[str, Any]:
-    """Return a page of the train jobs, the most recently updated first."""
+    """Return a page of the train jobs, the most recently updated first.
+
+    With `train_id` it has only this job, or none if it is unknown.
+    """
     snapshot = service.store.snapshot()
     jobs = newest_first(snapshot)
     if train_id is not None:
@@ -100,7 +103,10 @@ def plugins(
     run_id: TrainId,
     manual_update: Annotated[str | None, v1_parameters.optional_text("manual_update")],
 ) -> dict[str, Any]:
-    """Return the tags of each plugin of a job. `manual_update` loads the job next."""
+    """Return the tags of each plugin of a job. `manual_update` loads the job next.
+
+    Returns an error for an unknown job.
+    """
     update = (manual_update or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
@@ -116,7 +122,7 @@ def single_job(
     plugin: Annotated[str, v1_parameters.required_text("plugin_name")],
     train_id: TrainId,
 ) -> dict[str, Any]:
-    """Return the tags of one plugin of a job."""
+    """Return the tags of one plugin of a job. Returns an error if the plugin or the job is unknown."""
     if plugin not in NAMES:
         raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
     run = loaded_run(service.store.snapshot(), train_id)
@@ -125,7 +131,10 @@ def single_job(
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Load the given jobs next. All others are loaded in the background anyway."""
+    """Load the given jobs next, and return their status. Unknown ones are left out.
+
+    All others are loaded in the background anyway.
+    """
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
     ids = body["train_ids"]

@@ -98,7 +98,10 @@ def _annotations(note: Note) -> dict[str, Any]:
 
 
 def custom_columns(rows: Sequence[LineageRow]) -> dict[str, Any]:
-    """Return the metric and user-defined columns of the rows, with the type of their values."""
+    """Return the metric and user-defined columns of the rows, with the type of their values.
+
+    Values of several types are `mixed`, or `float` if all are numbers.
+    """
     kinds: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.flat.items():
@@ -246,8 +249,11 @@ WellFormedId = Annotated[str, Depends(well_formed_id)]
 
 @router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return rows of lineage: filtered, sorted and paged as the body requests. The body is parsed whatever
-    its content type."""
+    """Return rows of lineage: filtered, sorted and paged as the body requests.
+
+    `count` is their number on all pages. The body is parsed whatever its content type. Returns an error if it
+    is invalid.
+    """
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
     items = [row.response_json(query.halves) for row in page]
@@ -258,7 +264,10 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, run_id: WellFormedId, body: Annotated[Any, Body()] = None
 ) -> dict[str, str]:
-    """Store a tag and a remark on a job in the workspace, and return its status."""
+    """Store a tag and a remark on a job in the workspace, and return its status.
+
+    Returns an error if the job is unknown or has no lineage, or a value is invalid.
+    """
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:
@@ -272,14 +281,14 @@ def annotate(
 
 @router.post_json("/optimizer/targets/search", _SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return objectives, hyper-parameters, and the importance of each."""
+    """Return objectives, hyper-parameters, and the importance of each. The body is that of a search."""
     search, rows = _search_rows(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
 def dataset_graph(service: CurrentService, run_id: WellFormedId) -> dict[str, Any]:
-    """Return the dataset graph of a job, or an empty object if it has none."""
+    """Return the dataset graph of a job, or an empty object if it has none or the job is unknown."""
     run = service.store.snapshot().runs.get(run_id)
     if run is None or run.lineage is None or not run.lineage.dataset_graph:
         return {}

@@ -35,7 +35,10 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual")
 
 
 def image_series(tag: Tag, run: LoadedRun) -> ReferenceSeries:
-    """Return the images of a request. Raises V1Error. FastAPI dependency."""
+    """Return the images of a request. FastAPI dependency.
+
+    Raises V1Error if the run has none with this tag.
+    """
     return payloads_of(run, tag, "image", Fault.IMAGE)
 
 
@@ -63,7 +66,7 @@ def single_image(
     step: Annotated[str, v1_parameters.required_text("step", "an integer; the first value counts")],
     series: Images,
 ) -> Response:
-    """Return the recorded bytes of one image. Step -1 is the newest."""
+    """Return the recorded bytes of one image. Step -1 is the newest. Returns an error if there is none."""
     number = v1_parameters.to_integer(step, "step")
     rows = [row for row in series.line_rows.tolist() if number in (-1, int(series.steps[row]))]
     if not rows:
@@ -207,7 +210,10 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
-    """Parse the slice in the parameter `name`. Raises V1Error."""
+    """Return the slice that the parameter `name` states as `text`.
+
+    Raises V1Error if it is not one of `shape`.
+    """
     try:
         return parse_slice(text, shape)
     except ValueError as error:
@@ -317,7 +323,10 @@ def landscapes(
     interval_id: Annotated[str | None, v1_parameters.optional_text("interval_id")],
     train_id: v1_parameters.Texts = None,
 ) -> dict[str, Any]:
-    """Return the landscape of each job. A job without one gets an error code."""
+    """Return the landscape of each job. A job without one gets an error code.
+
+    Without `interval_id` any interval counts.
+    """
     runs = service.store.snapshot().runs
     rows = [_item(run, runs.get(run), type or "interval", interval_id) for run in train_id or ()]
     return {"landscapes": rows}

@@ -33,7 +33,7 @@ def required(text: str | None, name: str) -> str:
 
 
 def to_integer(text: str, name: str) -> int:
-    """Parse an integer as `int` does: any sign and size, spaces around it. Raises V1Error."""
+    """Parse an integer as `int` does: any sign and size, spaces around it. Raises V1Error for other text."""
     try:
         return int(text)
     except ValueError:
@@ -105,7 +105,9 @@ RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 def parse_json(body: bytes) -> Any:
     """Parse a body as JSON, whatever its content type says, or return None for an empty body.
-    Raises V1Error."""
+
+    Raises V1Error if it is not JSON.
+    """
     try:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
@@ -138,7 +140,10 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 async def requested_run(service: CurrentService, train_id: TrainId) -> Run:
-    """Return the run of `train_id`. Raises V1Error if it cannot be loaded. FastAPI dependency."""
+    """Return the run of `train_id`. FastAPI dependency.
+
+    Raises V1Error if it is unknown or cannot be loaded.
+    """
     return loaded_run(service.store.snapshot(), train_id)
 
 

@@ -115,7 +115,7 @@ def _open_csv(path: Path) -> TextIO:
 def read_names(path: Path) -> Mapping[str, str]:
     """Read a mapping file: a JSON object of names, or CSV lines `name,name in the reference`.
 
-    Raises ValueError.
+    Raises ValueError if it is neither.
     """
     text = path.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
@@ -252,7 +252,7 @@ class StepSummary:
 
     @property
     def operator(self) -> str | None:
-        """Return the operator of the first difference, or None."""
+        """Return the operator of the first difference, or None if no tensor differs."""
         entry = self.outcome.first[0].compared.pair.target if self.outcome.first else None
         return entry.operator if entry else None
 
@@ -261,7 +261,8 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     """Compare all steps, print a line for each that differs, and return 0 if all agree, 1 if any differs, 2
     if unknown.
 
-    Raises ValueError if `options` select other ranks or steps of the reference, or msprobe's report.
+    Raises ValueError if `options` select other ranks or steps of the reference, or msprobe's report, or if
+    the dumps have no step in common.
     """
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
         others = "--msprobe, --reference-rank, --reference-step"

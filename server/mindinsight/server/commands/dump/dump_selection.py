@@ -33,7 +33,10 @@ def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
 
 
 def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
-    """Return the selected tensors by rank and step, in the order written, and the damage."""
+    """Return the selected tensors by rank and step, in the order written, and the damage.
+
+    An unknown rank or step has no tensor.
+    """
     entries, damage = [], list(dump.damage)
     for rank in options.rank or dump.ranks:
         for step in options.step or dump.steps(rank):
@@ -51,8 +54,11 @@ def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str
 
 
 def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
-    """Open the dump at a path. Raises ValueError, which lists the dumps below the path if there are any, and
-    says how to name one of them to ``command``, such as "check"."""
+    """Open the dump at a path. Raises ValueError if there is none, and UnreadableError if it is invalid.
+
+    The ValueError lists the dumps below the path if there are any, and says how to name one of them to
+    ``command``, such as "check".
+    """
     if find_layout(path) is None:
         if problem := directory_problem(path):
             raise ValueError(problem)

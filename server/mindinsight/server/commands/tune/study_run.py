@@ -91,7 +91,7 @@ def trial_line(trial: Any, state: str) -> str:
 
 
 def params_text(trial: Any) -> str:
-    """Return the parameters of a trial as text: ``lr=0.1 depth=3``."""
+    """Return the parameters of a trial as text: ``lr=0.1 depth=3``, "" without any."""
     return " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
 
 
@@ -107,14 +107,18 @@ def failure_text(failure: dict[str, Any]) -> str:
 
 
 def failure_name(failure: dict[str, Any]) -> str:
-    """Return the key below ``tuning.failure`` of the text for the reason of a failed trial."""
+    """Return the key below ``tuning.failure`` of the text for the reason of a failed trial.
+
+    It is `unknown` if no reason was recorded.
+    """
     reason: str = failure.get("reason", "unknown")
     return "nothing" if reason == "no_target" and not failure.get("there") else reason
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:
-    """Return the best value so far of complete trials, "" without one, or the number of trials on the Pareto
-    front.
+    """Return the best value so far of complete trials, "" without one.
+
+    For several targets, return the number of trials on the Pareto front.
     """
     targets = tuner.config.targets
     if len(targets) > 1:
@@ -131,8 +135,11 @@ def best_value(target: Target, value: float, number: int) -> str:
 
 
 def progress_line(counts: dict[str, Any], best: str) -> str:
-    """Return a line: trials done and planned, ``best``, those failed, pruned, interrupted and running if any,
-    and the time left."""
+    """Return a line: trials done and planned, ``best``, counts that are not 0, and the time left if it is
+    known.
+
+    The counts are those of failed, pruned, interrupted and running trials.
+    """
     parts = [localize("tuning.done", {"n": counts["done"], "all": counts["wanted"]}), best]
     for name in ("failed", "pruned", "interrupted", "running"):
         parts += [localize(f"tuning.count.{name}", {"n": counts[name]})] if counts[name] else []

@@ -113,7 +113,11 @@ class AlertCache:
         self._jobs = rule_evaluation.JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
-        """Return the sources of all alerts at Unix time `now`, in a deterministic order."""
+        """Return the sources of all alerts at Unix time `now`, in a deterministic order.
+
+        A source has the alerts of one run with the same origin: the training code, or a rule and, if it is
+        about scalars, one of them.
+        """
         key = id(snapshot), tuple(rules.items())
         sources = self._sources_cache.get(key, lambda: self._sources(snapshot, rules))
         return [*sources, *_silences(snapshot.runs.values(), rules, now)]
@@ -307,14 +311,14 @@ def _later(sources: Sequence[Source], since: float | None) -> tuple[Doubles, Int
 
 
 async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
-    """Return alerts of the training code and of rules, newest first. `total` is their number.
+    """Return alerts of the training code and of rules, newest first. `total` is their number on all pages.
 
     A rule over scalars raises one alert for each run and scalar. It stands for `count` points from `step` on,
     and `value` is the first of them. `ongoing` is true if the newest point is among them. `recovery` is the
-    claim at which step the scalar recovered, None before that. Non-finite values are text. `dump`
-    is the dump of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out`
-    counts recorded alerts of any level that are not included because they cannot be read, or because their
-    run has too many newer ones. `archived` counts alerts that are not included because their run is archived.
+    claim at which step the scalar recovered, null before that. Non-finite values are text. `dump` is the dump
+    of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out` counts
+    recorded alerts of any level that are not included because they cannot be read, or because their run has
+    too many newer ones. `archived` counts alerts that are not included because their run is archived.
     """
     return JSONResponse(await run_in_threadpool(alert_list, state.service, query))
 

@@ -57,7 +57,11 @@ class RuleBody(BaseModel):
         return self
 
     def rule(self, since: float = 0.0) -> Rule:
-        """Return the rule, for points since Unix time `since`. Raises ApiError for an invalid formula."""
+        """Return the rule, for points since Unix time `since`. Raises ApiError for an invalid formula.
+
+        The field `recorded` takes precedence: if true, the rule is for all points, and if false and `since`
+        is 0, for those from now on.
+        """
         if self.tags.startswith(PREFIX):
             formula_of(self.tags)
         since = 0.0 if self.recorded else since or (time.time() if self.recorded is False else 0.0)
@@ -76,7 +80,7 @@ def rules(service: CurrentService) -> dict[str, Any]:
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
     """Return the claim about the number of runs in which a rule fires on everything recorded.
 
-    Nothing is stored.
+    Nothing is stored. Returns 422 for an invalid formula.
     """
     claim = preview_claim(service.store.snapshot(), replace(body.rule(), since=0.0), time.time())
     return {"claim": claim.as_json()}
@@ -84,7 +88,10 @@ def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a rule, unless there is one like it, and return all rules."""
+    """Add a rule, unless there is one like it, and return all rules.
+
+    Returns 422 for an invalid formula, and 409 if there are too many rules.
+    """
     rule = body.rule(since=time.time())
     if rule in (replace(known, since=rule.since) for known in service.workspace.rules.all().values()):
         return rules(service)
@@ -95,7 +102,10 @@ def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, 
 
 @router.put("/rules")
 def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Replace a rule, and return all rules."""
+    """Replace a rule, and return all rules.
+
+    Returns 404 for an unknown rule, and 422 for an invalid formula.
+    """
     known = service.workspace.rules.all().get(rule_id)
     with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, body.rule(since=known.since if known else 0.0))
@@ -104,7 +114,10 @@ def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentSe
 
 @router.delete("/rules")
 def forget(rule_id: RuleId, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Delete a rule, and return all rules. A built-in rule can only be switched off."""
+    """Delete a rule, and return all remaining rules. Returns 404 for an unknown rule.
+
+    A built-in rule can only be switched off: to delete it returns 409.
+    """
     if rule_id in BUILT_IN:
         raise ApiError(409, "built_in_rule", "A built-in rule cannot be deleted. Switch it off instead.")
     with _changing(request, service, rule_id):

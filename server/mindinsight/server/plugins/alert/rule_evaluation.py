@@ -42,10 +42,11 @@ def rule_intervals(
     limit: float,
     since: float = 0.0,
 ) -> RuleIntervals:
-    """Return the intervals of the whole series among the points recorded at Unix time `since` or later.
+    """Return the intervals of rows at which a series fulfils `condition`, compared with `limit`.
 
-    `before` is the result for an older state of the series and the same condition, or None. Only rows after
-    those of `before` are evaluated, except for formulas, of which every value may change.
+    Only points recorded at Unix time `since` or later count. `before` is the result for an older state of the
+    series and the same condition, or None. Only rows after those of `before` are evaluated, except for
+    formulas, of which every value may change.
     """
     if before is None or before.generation != series.generation or before.intervals.end > series.count:
         before = _NOTHING
@@ -93,7 +94,8 @@ def _recovered(
 
 
 def series_of_rule(run: Run, tags: str) -> dict[str, ScalarSeries | FormulaSeries]:
-    """Return the scalars of a run that match a rule's name or pattern, or its formula, by name.
+    """Return the scalars of a run that match a rule's name or pattern, or its formula, by name. {} if none
+    matches.
 
     An invalid formula, which only an edited file can hold, matches nothing.
     """
@@ -112,9 +114,10 @@ def matches(tag: str, pattern: str) -> bool:
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
-    """Return the Unix time at which a run had been silent for `minutes`, or None if it has not, or has ended.
+    """Return the Unix time at which a run had been silent for `minutes`, or None if that is after `now`.
 
-    A training that was killed or hangs has not closed its files. While files are being read, it is unknown.
+    Also None if the run has ended, has no file, or is still being read. A training that was killed or hangs
+    has not closed its files, so it has not ended.
     """
     when = run.last_event + 60 * minutes
     unread = any(file.read + file.pending < file.size and not file.error for file in run.files)

@@ -137,8 +137,9 @@ def webhook_body(
 ) -> dict[str, Any]:
     """Return the JSON value to post: the alerts, newest first, the server's address, and the number dropped.
 
-    Slack: incoming webhooks, `text`. Feishu: custom bots, `msg_type`. DingTalk: custom robots, `msgtype`. A
-    robot that requires a keyword in each message finds `MindInsight`.
+    The style `json` has the alerts as they are. The others have a text for people: `slack` for incoming
+    webhooks, `feishu` for custom bots, `dingtalk` for custom robots. A robot that requires a keyword in each
+    message finds `MindInsight`.
     """
     if style == "json":
         listed = [dict(alert) for alert in alerts]
@@ -152,7 +153,11 @@ def webhook_body(
 
 
 def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
-    """Return a message for chats: a line for each of the first ten alerts, then the number of the others."""
+    """Return a message for chats: a line for each of the first ten alerts, then the number of the others.
+
+    `MindInsight` comes before them, and the address of the page of alerts after them. `dropped` alerts count
+    among the others.
+    """
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
     if more := max(0, len(alerts) - _LINES) + dropped:
         lines.append(message("alert.came_more", {"n": more}))
@@ -225,7 +230,7 @@ class Outbox(threading.Thread):
         return self.is_new and not (isinstance(wall, int | float) and wall >= self._began)
 
     def stop(self) -> None:
-        """Ask the thread to end, at once or after the current post."""
+        """Ask the thread to end, without waiting for it. A post that has begun is completed first."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
@@ -322,7 +327,10 @@ class WebhookSender:
             outbox.stop()
 
     def check(self) -> None:
-        """Read the alerts once, and queue new ones for every webhook."""
+        """Read the alerts once, and queue new ones for every webhook.
+
+        Do nothing before all files were read.
+        """
         alerts = self._alerts()
         for outbox in self._outboxes if alerts is not None else ():
             outbox.see(alerts or ())

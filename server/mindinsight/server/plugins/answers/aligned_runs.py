@@ -57,7 +57,11 @@ class TagAlignment:
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Return the alignment of each scalar that both runs have: those that diverge first, by onset."""
+    """Return the alignment of each scalar that both runs have, [] if there is none.
+
+    Those with a lasting divergence come first, by the step at which it begins. `tolerance` is a share of the
+    baseline's size.
+    """
     rows = []
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
@@ -85,10 +89,11 @@ def _far_ends(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> tuple[int
 
 
 def recounted_claim(line: tuple[Ints, Floats], base: tuple[Ints, Floats], tolerance: float) -> Claim | None:
-    """Return the claim that two curves agree at all steps of one if the other counts steps in another way.
+    """Return the claim that two curves agree if one of them counts its steps in another way.
 
-    That is by a factor, as epochs, or from another first step. None without such a way, or if the values are
-    too few or too much alike to show it.
+    Both are pairs of steps and values. The other way is a factor, such as the steps of an epoch, or another
+    first step. The curve with fewer steps has to agree at nearly all of its steps. None if there is no such
+    way, or if the values are too few or too much alike to show it.
     """
     for (steps, values), (others, theirs), turned in ((line, base, False), (base, line, True)):
         if len(steps) < _FEWEST or len(others) < len(steps) or len(np.unique(values)) < _FEWEST:
@@ -178,7 +183,8 @@ def _error(values: Doubles) -> float:
 
 
 def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim]:
-    """Yield claims about the scalars in which the run ends better, or worse, than the baseline.
+    """Yield claims about the scalars in which the run ends better, or worse, than the baseline, and about
+    those for which this is unknown.
 
     Only scalars whose names tell whether low or high values are better are considered.
     """
@@ -241,9 +247,11 @@ def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
     """Return the claims about two runs, in this order: main scalar, first divergence, all scalars, and the
-    end. If the main scalar agrees, the first divergence comes before it.
+    end.
 
-    The last claims are about the scalars in ``alone``, which only the run or only the baseline has.
+    If the main scalar agrees, the first divergence comes before it. Without `rows` the only claim is that the
+    runs have no scalar in common. The last claims are about the scalars in ``alone``, which only the run or
+    only the baseline has.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]

@@ -120,7 +120,8 @@ def why_claims(
     """Return the claims about why `bad` runs are bad: settings by effect first, then scalars, then the rest.
 
     A warning that the runs may belong to different experiments precedes them. `by` is the scalar by which the
-    runs were split. The groups differ in it by definition, so only its non-finite values are claimed.
+    runs were split. The groups differ in it by definition, so only its non-finite values are claimed. If a
+    group is empty, that is the only claim.
     """
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
@@ -301,7 +302,8 @@ def alignment(
     `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
     divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
     if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
-    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists. While a run is read for the first
+    time, that is the only claim, and no scalar is compared.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
@@ -345,7 +347,8 @@ def why(
     unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
     `at_end` are medians at the last step that both groups reach, `ends` those of the last values where means
     could not be compared up to the end. `since` is the step from which a scalar of few steps differs at each.
-    While a run is read for the first time, that is the only claim.
+    If a run is in both groups, or is read for the first time, that is the only claim, and nothing is
+    compared.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
@@ -394,7 +397,7 @@ def health(
 ) -> dict[str, Any]:
     """Return the health of the ranks of jobs: the ranks of each job, and the divergences of each rank by tag.
 
-    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`. Missing jobs
+    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`. Unknown jobs
     and jobs with one rank are omitted.
     """
     members: dict[str, list[Run]] = {name: [] for name in job}

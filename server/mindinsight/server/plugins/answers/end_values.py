@@ -44,12 +44,12 @@ class Since:
 
 
 def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> Since | None:
-    """Return the step from which a scalar with few steps differs significantly between good and bad runs, or
-    None.
+    """Return the step from which a scalar with few steps differs significantly between good and bad runs.
 
     From that step on, the same group is mostly higher at each step. Return None if the last step does not
-    differ. ``tests`` scalars are compared, each at all steps at which both groups have finite values. Runs
-    that end before the last step are left out, or a difference could begin where they end.
+    differ, or if the groups have more than 64 steps in common. ``tests`` scalars are compared, each at all
+    steps at which both groups have finite values. Runs that end before the last step are left out, or a
+    difference could begin where they end.
     """
     recorded = [
         [dict(zip(line.steps.tolist(), line.values.tolist(), strict=True)) for line in lines]
@@ -90,7 +90,8 @@ def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
 
 
 def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
-    """Yield claims about the steps from which scalars with few steps differ, the earliest step first."""
+    """Yield up to three claims about the steps from which scalars with few steps differ, the earliest
+    first."""
     for tag, since in sorted(rows, key=lambda row: (row[1].step, row[0]))[:_NAMED]:
         values = {"tag": tag, "n": since.count, **asdict(since)}
         key = "claim.why.since_first" if since.count == since.steps else "claim.why.since"
@@ -98,19 +99,21 @@ def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
 
 
 def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> EndValues | None:
-    """Return the last values of a scalar in both groups if they differ significantly, else None.
+    """Return the medians of a scalar's last values in both groups if the values differ significantly, else
+    None.
 
-    It is one of ``tests`` tests. Runs that end early, or not with a finite value, are left out.
+    Runs that end early, or not with a finite value, are left out. None also if a group has no other run.
+    ``tests`` is the number of tests, of which this is one.
     """
     ours, theirs = _values_at_end(good, bad, tag, common=False)
     return _medians(ours, theirs) if ours and theirs and _side(ours, theirs, tests) else None
 
 
 def common_end_values(good: Sequence[Run], bad: Sequence[Run], tag: str) -> EndValues | None:
-    """Return the values of a scalar in both groups at the last step that both reach, even if they are alike.
+    """Return the medians of a scalar in both groups at the last step that both reach, even if they are alike.
 
-    Runs that end before that step, or have no finite value there, are left out. Return None if a group has no
-    other run.
+    Runs that end well before that step, or have no finite value there, are left out. Return None if a group
+    has no other run.
     """
     ours, theirs = _values_at_end(good, bad, tag, common=True)
     return _medians(ours, theirs) if ours and theirs else None
@@ -148,7 +151,7 @@ def _values_at_end(
 
 
 def end_claims(ends: Sequence[tuple[str, EndValues]]) -> Iterator[Claim]:
-    """Yield claims about the last values of scalars, the largest relative difference first."""
+    """Yield up to three claims about the last values of scalars, the largest relative difference first."""
     ranked = sorted(ends, key=lambda item: -abs(item[1].bad - item[1].good) / (abs(item[1].good) or 1.0))
     for tag, values in ranked[:_NAMED]:
         facts = {"tag": tag, "good": values.good, "goods": values.goods}
@@ -180,9 +183,10 @@ def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[
 
 
 def length_claims(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
-    """Claim that the runs of one group all end before those of the other do, by more than chance.
+    """Yield the claim that the runs of one group all end before those of the other do, by more than chance.
 
-    Runs that failed, or ended with a non-finite value, ended early because they are bad.
+    Nothing is yielded if a run of the shorter group failed, or ended with a non-finite value: it ended early
+    because it is bad. Nothing either if a run has no step.
     """
     lasts = [[_last_step(run) for run in group] for group in (good, bad)]
     ends = [[step for step in group if step is not None] for group in lasts]

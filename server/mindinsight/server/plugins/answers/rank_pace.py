@@ -45,7 +45,8 @@ def is_pace(tag: str) -> bool:
 def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowRank]:
     """Yield the ranks that are slower in the scalars with the time or rate of steps, once for each scalar.
 
-    Of two ranks, none is the median rank.
+    ``strays`` are pairs of tag and divergence. Divergences of two ranks from each other are skipped, because
+    neither is the median rank.
     """
     for tag, stray in strays:
         if (share := _share(stray)) is None or not is_pace(tag):
@@ -59,7 +60,8 @@ def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowR
 def slow_by_walls(ranks: Sequence[Run], tags: Sequence[str]) -> list[SlowRank] | None:
     """Return the ranks that are slower by the times at which they recorded their steps.
 
-    None if the steps of fewer than two ranks have such times, or are too short.
+    Of each rank the first scalar of ``tags`` that it has is used. None if fewer than two ranks have enough
+    steps, or if steps are too short.
     """
     curves = [_durations(run, tags) for run in ranks]
     medians = [float(np.median(seconds)) for _, seconds in curves if len(seconds) >= FEWEST_STEPS]

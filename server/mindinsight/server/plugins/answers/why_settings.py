@@ -37,11 +37,11 @@ class LeftOut:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of all of them."""
+        """Return the names of all settings that are left out."""
         return {*self.seeds, *self.labels, *self.results}
 
     def claims(self) -> list[Claim]:
-        """Return the notes that say so."""
+        """Return the notes that these settings are not compared, [] if there are none."""
         return [*seed_note(self.seeds), *label_note(self.labels), *result_claims(self.results)]
 
 
@@ -96,7 +96,8 @@ def _known(values: Sequence[Value]) -> int:
 
 
 def left_out(runs: Sequence[Run], recorded: set[str], by: str = "") -> LeftOut:
-    """Return the ``recorded`` settings that are not compared: random seeds, names of runs, repeated results.
+    """Return the ``recorded`` settings that are not compared: random seeds, names of runs, and settings that
+    repeat a result.
 
     ``by`` is the scalar that split the runs.
     """
@@ -132,6 +133,11 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) -> Iterator[Claim]:
+    """Yield claims about the settings that tell good runs from bad ones, or that none does.
+
+    ``rows`` are the settings that differ, the most telling first. ``recorded`` is the number of all compared
+    settings, ``good`` and ``bad`` the numbers of runs.
+    """
     if not recorded:
         yield Claim("claim.why.no_settings", "unknown")
         return
@@ -168,7 +174,10 @@ def setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) 
 
 
 def unrecorded_claims(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
-    """Yield claims about settings that some runs did not record, and whether their values were compared."""
+    """Yield claims about settings that some runs did not record, and whether their values were compared.
+
+    ``good`` and ``bad`` are the numbers of runs.
+    """
     alike: dict[tuple[str, tuple[int, int]], list[str]] = {}
     for row in rows:
         if not row.is_compared:
@@ -223,7 +232,8 @@ def _shown(value: Value) -> str:
 
 
 def conjunction_claims(good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting]) -> Iterator[Claim]:
-    """Claim that two settings together tell the groups apart beyond chance, where neither does by itself."""
+    """Yield the claim that two settings together tell the groups apart beyond chance, where neither does by
+    itself."""
     runs = [hyper_of(run.lineage) for run in (*good, *bad)]
     columns = {name: [run.get(name) for run in runs] for name in sorted(row.name for row in rows)}
     alone = any(row.separation.effect == 1 and _is_proven(row.separation) for row in rows)

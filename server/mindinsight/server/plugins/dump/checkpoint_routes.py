@@ -44,8 +44,11 @@ def _job_key(kind: str, paths: Iterable[Path]) -> tuple[str, tuple[tuple[Path, i
 
 
 def searched_checkpoints(sessions: Sessions, paths: Sequence[Path]) -> list[bool]:
-    """Return for each checkpoint that a finished timeline of these files could read whether it has NaN or
-    infinity; empty if there is no such timeline."""
+    """Return whether each checkpoint of a finished timeline of the files `paths` has NaN or infinity.
+
+    Checkpoints in which the timeline could not read every tensor, and found none, are left out. [] if there
+    is no finished timeline of exactly these files.
+    """
     job: BackgroundJob[checkpoint_weights.TimelineRow] | None
     job = sessions.find(_job_key("timeline", paths), BackgroundJob)
     if job is None or not job.done or job.error:
@@ -97,7 +100,11 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
 
 @router.get("/checkpoint")
 def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str, Any]:
-    """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`."""
+    """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`.
+
+    `damage` and `claims` tell what cannot be read. Returns 404 for an unknown file, and 422 for an unreadable
+    one.
+    """
     weights = open_checkpoint(service, file)
     work = partial(checkpoint_weights.measure_weights, weights, service.executor)
     job = start("weights", [weights], work, len(weights.weights))
@@ -121,7 +128,11 @@ def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str,
 
 @router.get("/checkpoint/difference")
 def difference(service: CurrentService, start: Start, first: FileId, second: FileId) -> dict[str, Any]:
-    """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`."""
+    """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`.
+
+    `claims` are returned once all are computed. Returns 404 for an unknown file, and 422 for an unreadable
+    one.
+    """
     pair = [open_checkpoint(service, file) for file in (first, second)]
     work = partial(checkpoint_weights.compare_weights, pair[0], pair[1], service.executor)
     job = start("difference", pair, work)
@@ -150,7 +161,10 @@ def _error_json(error: UnreadableError) -> dict[str, str]:
 
 
 def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
-    """Return the checkpoint with an id below a base directory. Raises ApiError."""
+    """Return the checkpoint with an id below a base directory.
+
+    Raises ApiError if it is unknown or unreadable.
+    """
     path = checkpoint_path(service, file)
     try:
         return result_of(service.openers.submit(checkpoint_weights.list_weights, path))
@@ -159,7 +173,10 @@ def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
 
 
 def checkpoint_path(service: CurrentService, file: str) -> Path:
-    """Return the path of a checkpoint by its id. Raises ApiError if the id or its suffix is unknown."""
+    """Return the path of a checkpoint by its id, whether the file exists or not.
+
+    Raises ApiError if the base directory in the id or the suffix is unknown.
+    """
     try:
         path = disk_path(service.settings.summary_base_dir, file)
     except KeyError:
@@ -251,8 +268,8 @@ def timeline(
     """Return the rows of tensors from `offset` on computed so far. Repeat until `done`.
 
     Each row has a state, a relative change (L2) and a number of non-finite elements for each checkpoint, and
-    `weight`: true for a floating-point tensor that is no optimizer state by its name.
-    `claims` are returned once all rows are computed.
+    `weight`: true for a floating-point tensor that is no optimizer state by its name. What is unknown is
+    null. `claims` are returned once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
     tensors = {weight.name for weights in files for weight in weights.weights}
@@ -290,9 +307,10 @@ def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
-    """Return the values of the tensor `name` in `file`. Raises ApiError. FastAPI dependency.
+    """Return the values of the tensor `name` in `file`. FastAPI dependency.
 
-    The file is opened in a worker process, which returns only the location of the values.
+    Raises ApiError if the file or the tensor is unknown or unreadable, or the values are not numbers. The
+    file is opened in a worker process, which returns only the location of the values.
     """
     path = checkpoint_path(service, file)
     try:

@@ -75,7 +75,10 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 @router.post("/compare")
 def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
-    """Start a comparison in the background, and return its number as `comparison`."""
+    """Start a comparison in the background, and return its number as `comparison`.
+
+    Returns 404 for an unknown dump, rank or step.
+    """
     return {"comparison": COMPARISON.start(service, body)}
 
 
@@ -134,7 +137,7 @@ def strip(
     """Return error and state of every operator so far as columns, in execution order, and their layers.
 
     `measure` names the error: the L2 distance relative to the reference, or the relative error of the norm if
-    no values were compared. `done` is false while more may come.
+    no values were compared. `states` are indices into `names`. `done` is false while more may come.
     """
     job = COMPARISON.find(service, number)
     done = job.done  # read before the rows, so that none is added after it
@@ -154,7 +157,7 @@ def strip(
 
 @router.get("/compare/{number}/csv", response_class=Response)
 def report(service: CurrentService, number: int, msprobe: bool = False) -> Response:
-    """Return a comparison as CSV: all rows so far, with our columns or msprobe's."""
+    """Return a comparison as CSV: all rows so far, with the columns of this server or msprobe's."""
     sink = io.StringIO()
     compared: list[Row] = list(COMPARISON.find(service, number).items)
     if msprobe:
@@ -168,7 +171,10 @@ def report(service: CurrentService, number: int, msprobe: bool = False) -> Respo
 
 @router.get("/compare/{number}/xlsx", response_class=Response)
 def workbook(service: CurrentService, number: int) -> Response:
-    """Return a comparison as an Excel workbook with msprobe's columns: all rows so far."""
+    """Return a comparison as an Excel workbook with msprobe's columns: all rows so far.
+
+    Returns 503 if the server lacks the package for Excel.
+    """
     if not comparison_export.has_xlsx():
         text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
         raise ApiError(503, "no_excel", text)
@@ -179,7 +185,10 @@ def workbook(service: CurrentService, number: int) -> Response:
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the largest relative error of the outputs of each operator of the target."""
+    """Return the largest relative error of the outputs of each operator of the target, by its name.
+
+    Operators without a known error are left out.
+    """
     errors: dict[str, float] = {}
     for row in list(rows):
         entry, error = row.compared.pair.target, row_error(row)

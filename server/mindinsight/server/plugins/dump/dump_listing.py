@@ -53,7 +53,10 @@ def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
 
 @router.get("/overflows")
 def overflows(service: CurrentService, dump: DumpId, rank: Rank = 0, step: Step = 0) -> dict[str, Any]:
-    """Return the overflows that the device reported at a rank and step, with their operators."""
+    """Return the overflows that the device reported at a rank and step, with their operators.
+
+    Returns 404 for an unknown dump, rank or step.
+    """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, [rank], [step])
     listing = list_overflows(opened, rank, step)
@@ -83,7 +86,10 @@ def log(
     rank: Rank = 0,
     offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET, description="bytes")] = 0,
 ) -> dict[str, Any]:
-    """Return a section of a log file as text. `next` is the offset of the next section, null at the end."""
+    """Return a section of a log file as text. `next` is the offset of the next section, null at the end.
+
+    Returns 404 for an unknown or binary file.
+    """
     logs = (entry for entry in open_known_dump(service, dump).logs if entry.rank == rank)
     match = next((entry for entry in logs if Path(entry.path).name == file), None)
     if match is None or match.kind == "pb":
@@ -147,7 +153,8 @@ def operator(
 ) -> dict[str, Any]:
     """Return one operator: its call stacks, its tensors, and the operators before and after it.
 
-    `certain` links come from the graph, others are inferred from tensors with equal contents.
+    `certain` links come from the graph, others are inferred from tensors with equal contents. Returns 404 for
+    an unknown operator.
     """
     operator_record = listing.operators.get((graph, recorded))
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]

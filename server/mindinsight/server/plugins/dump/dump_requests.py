@@ -57,7 +57,7 @@ def unknown_dump(dump: str) -> ApiError:
 
 
 def open_known_dump(service: Service, dump: str) -> Dump:
-    """Return a discovered dump by its id. Raises ApiError."""
+    """Return a discovered dump by its id. Raises ApiError if the id is unknown or the dump unreadable."""
     try:
         return open_dump(path_of(service, dump))
     except UnreadableError as error:
@@ -67,7 +67,7 @@ def open_known_dump(service: Service, dump: str) -> Dump:
 def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
     """Return the listing of a step with the statistics computed so far.
 
-    Raises ApiError if the step does not exist.
+    Raises ApiError if the dump or the step is unknown, or the dump is unreadable.
     """
     path = path_of(service, dump)
 
@@ -103,7 +103,7 @@ def step_listing(
 ) -> Listing:
     """Return the listing of the step given by `dump`, `rank` and `step`. FastAPI dependency.
 
-    Raises ApiError.
+    Raises ApiError as `listing_of`.
     """
     return listing_of(service, sessions, dump, rank, step)
 
@@ -120,7 +120,7 @@ def tensor_of(
 ) -> TensorEntry:
     """Return the tensor given by `graph`, `operator`, `direction` and `slot`. FastAPI dependency.
 
-    Raises ApiError.
+    Raises ApiError if the step has no such tensor.
     """
     position = listing.positions.get((graph, operator, direction, slot))
     if position is None:
@@ -199,5 +199,5 @@ def frame_json(frame: Frame | None) -> dict[str, Any] | None:
 
 
 def has_words(query: str, names: Sequence[str]) -> bool:
-    """Return True if each word of a query is in one of the names, in any case."""
+    """Return True if each word of a query is in one of the names, in any case. True also without words."""
     return all(any(word in name.lower() for name in names) for word in query.lower().split())

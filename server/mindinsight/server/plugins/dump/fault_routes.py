@@ -92,7 +92,8 @@ def fault(
 
     Without a fault, `divergence` is the first operator with different results on ranks that should agree.
     `coverage` counts the tensors searched and those that could not be judged: without a fault, `judged`
-    tensors are finite and the others are unknown. `claims` states all of this in sentences.
+    tensors are finite and the others are unknown. `claims` states all of this in sentences. Returns 404 for
+    an unknown dump, rank or step.
     """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, rank, step)
@@ -157,6 +158,7 @@ def fault_search(service: CurrentService, number: int) -> dict[str, Any]:
     """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`.
 
     `searching` is the step that is searched now: `rank`, `step` and its `position` among `count` steps.
+    `error` says why there is no answer. Returns 404 for an unknown or expired number.
     """
     job = FAULT_SEARCH.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -196,8 +198,9 @@ def hits(
     """Return the hits of a check so far, in execution order.
 
     `findings` are the hits by condition and operator, the worst first, without those of views of a tensor
-    that has a hit, each with the figures of its worst step. `findings_total` is their number. `unjudged`
-    counts tensors with an error other than a missing previous step, `unread` those that could not be read.
+    that has a hit, each with the figures of its worst step. They are the first `limit`, and `findings_total`
+    is the number of all. `unjudged` counts tensors with an error other than a missing previous step, `unread`
+    those that could not be read. `claims` and `unread` are known once the check is `done`.
     """
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -222,7 +225,12 @@ def hits(
 def weights_and_gradients(
     service: CurrentService, dump: DumpId, rank: Rank, step: Step, before: Step
 ) -> dict[str, Any]:
-    """Return the trends of weights and gradients from the step `before` to `step`."""
+    """Return the trends of the weights and gradients that both of the steps `before` and `step` have.
+
+    `before` and `now` of a trend are mean magnitudes. `ratio` is for weights the mean change relative to
+    `before`, and for gradients `now` relative to `before`. What is unknown is null. Returns 404 for an
+    unknown dump, rank or step.
+    """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, [rank], [step, before])
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))

@@ -81,9 +81,11 @@ def picture(
 ) -> dict[str, Any]:
     """Return a drawing of the operators with some scopes open.
 
-    `value` of a box is the largest of its operators, `share` its position on the colour scale, 0 to 1, from
-    `least` to `most`. `symptom` is fault or lost (non-finite) whatever the colour. If the dump has no graph,
-    edges join tensors of equal content once all are measured. Control edges are the order of execution.
+    `value` of a box is the largest of its operators in the statistic `colour`, `share` its position on the
+    colour scale, 0 to 1, from `least` to `most`. With the colour `error` it is the error in `comparison`, and
+    without a known comparison there are no values. `symptom` is fault or lost (non-finite) whatever the
+    colour, else empty. If the dump has no graph, edges join tensors of equal content once all are measured.
+    Control edges are the order of execution.
     """
     done = listing.done
     session = _session(listing, sessions, graph, done)

@@ -112,8 +112,9 @@ def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry
 
 
 def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
-    """Return (graph, recorded name) of the operators with a stack frame that contains `source`: a file,
-    file:line, or code.
+    """Return (graph, recorded name) of the operators with a stack frame that contains `source`, in any case.
+
+    `source` is a file, file:line, or code.
     """
     words = source.lower()
     return {

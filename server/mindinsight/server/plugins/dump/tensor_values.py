@@ -36,7 +36,8 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
     """Return a window of a slice, 200 x 200 at most, row by row, with the shape of the slice and the extremes
     of the window.
 
-    Only the window is read, if the file allows it.
+    Without `dims` the slice is the last two axes, at index 0 of all others. Only the window is read, if the
+    file allows it. Raises ApiError for an invalid slice.
     """
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
@@ -73,8 +74,11 @@ def histogram_answer(values: Values, bins: int, accept: str) -> Response:
 
 
 def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
-    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
+    """Return a heat map of a slice of at most two axes: up to 256 x 256 cells, each the element farthest from
     zero.
+
+    Without `dims` the slice is the last two axes, at index 0 of all others. Raises ApiError for an invalid
+    slice.
     """
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
@@ -107,7 +111,10 @@ def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
 
 
 def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., NamedValues]) -> None:
-    """Add routes below `prefix` for the values that the FastAPI dependency `source` returns."""
+    """Add routes below `prefix` for the values that the FastAPI dependency `source` returns.
+
+    They are values, elements, histogram, heatmap and download.
+    """
     requested = Annotated[NamedValues, Depends(source)]
 
     @router.get(f"{prefix}/values")
@@ -154,7 +161,10 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
 
 
 def values_of(tensor: Tensor) -> NamedValues:
-    """Return the values of a dumped tensor. Raises ApiError if there are none. FastAPI dependency."""
+    """Return the values of a dumped tensor. FastAPI dependency.
+
+    Raises ApiError if the dump holds none, or they are unreadable or not numbers.
+    """
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:

@@ -41,7 +41,7 @@ def other_tree(
     other_tag: Annotated[str, Query(description="name of the right graph; default: the first by name")] = "",
     view: View = "recorded",
 ) -> Tree:
-    """Return the tree of the right graph. FastAPI dependency."""
+    """Return the tree of the right graph. Raises ApiError as `tree_of`. FastAPI dependency."""
     return tree_of(service, other_run, other_tag, view)
 
 
@@ -58,9 +58,8 @@ CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 
 @router.get("/differences")
 def differences(comparison: CurrentComparison, limit: Limit = 1000) -> dict[str, Any]:
-    """Return claims about the two graphs, counts of operators by state, the edits in full, and the
-    differences.
-    """
+    """Return claims about the two graphs, counts of operators by state, the edits in full, and the first
+    `limit` differences with their total."""
     return {
         "claims": [claim.as_json() for claim in comparison_claims(comparison)],
         **comparison_json.summary(comparison),
@@ -140,7 +139,8 @@ def node(
 ) -> dict[str, Any]:
     """Return a node of either graph, its partner, and their differences.
 
-    Without a node, compare the roots.
+    Without a node, the roots are compared. The partner is null if there is none. Returns 404 for an unknown
+    node.
     """
     side: Side = RIGHT if other_node else LEFT
     index = node_index(comparison.trees[side], node or other_node)

@@ -44,9 +44,11 @@ def search(
     type: Annotated[list[str] | None, Query(description="operator types")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """Return the nodes that match, nested in their scopes, and separately parameters and constants.
+    """Return the first `limit` nodes that match, nested in their scopes, and separately parameters and
+    constants.
 
-    `hits` are the indices of all matches, in the order of the graph, up to 20 000.
+    `hits` are the indices of all matches, in the order of the graph, up to 20 000. Returns 400 for an invalid
+    regular expression.
     """
     try:
         query = graph_search.parse_query(q, regex)
@@ -73,7 +75,10 @@ def search(
 def inside(
     tree: CurrentTree, node: Annotated[str, Query(description="path or index of a scope")] = ""
 ) -> dict[str, Any]:
-    """Return the children of a scope, for browsing without a drawing."""
+    """Return the children of a scope, for browsing without a drawing.
+
+    Without `node` they are those of the root.
+    """
     index = node_index(tree, node) if node else ROOT
     return {"inside": [node_json.entry(tree, child) for child in tree.children(index)]}
 
@@ -85,7 +90,10 @@ def node(
     node: Annotated[str, Query(description="path or index")],
     nearest: Annotated[bool, Query(description="an enclosing scope if the path is not found")] = False,
 ) -> dict[str, Any]:
-    """Return details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
+    """Return details of a scope or an operator: its costs, its call stacks, the scopes identical to it.
+
+    Returns 404 for an unknown node.
+    """
     index = tree_cache.nearest_index(tree, node) if nearest else node_index(tree, node)
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
@@ -119,7 +127,7 @@ def outer(
     node: Annotated[int | None, Query(ge=0, description="node number from another response")] = None,
     name: Annotated[str, Query(description="name of a parameter, used without a number")] = "",
 ) -> dict[str, Any]:
-    """Return details of a parameter or a constant."""
+    """Return details of a parameter or a constant. Returns 404 if there is none with this number or name."""
     graph = tree.graph
     if node is None and name in graph.names:
         node = graph.names.index(name)

@@ -31,6 +31,7 @@ def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
 
     `node` is the index in the graph of the pipeline, or null. `batch_ms` is the mean time between two
     batches, `wait_ms` how long the training waited for one. `claims` names what holds the pipeline up.
+    Without a profile, or if it cannot be read, a claim says so and all else is empty or null.
     """
     snapshot = service.store.snapshot()
     record = snapshot.run(run)

@@ -49,7 +49,11 @@ class TreeCache:
         return self._comparisons.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
-        """Return the tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
+        """Return the tree of a run's newest graph with this tag, or of its data pipeline.
+
+        Without a tag, the first by name counts. Raises ApiError if there is none or it cannot be read, and
+        Gone if its file was replaced.
+        """
         if view == "dataset":
             return self._pipeline(run)
         graphs = run.references.get("graph", {})
@@ -92,13 +96,19 @@ def build(data: bytes, simplified: bool) -> Tree:
 
 
 def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
-    """Return the tree selected by a request's parameters. Raises ApiError, Gone. FastAPI dependency."""
+    """Return the tree selected by a request's parameters. FastAPI dependency.
+
+    Raises ApiError for an unknown run, and as `TreeCache.tree`.
+    """
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
 def node_index(tree: Tree, text: str) -> int:
-    """Return the index of a scope or operator, from its path or the index as text. Raises ApiError."""
+    """Return the index of a scope or operator, from its path or the index as text.
+
+    Raises ApiError if unknown.
+    """
     if text in tree.indices:
         return tree.indices[text]
     index = index_of(text, len(tree.paths))
@@ -108,7 +118,10 @@ def node_index(tree: Tree, text: str) -> int:
 
 
 def nearest_index(tree: Tree, path: str) -> int:
-    """Return the index of a path, or of its innermost ancestor that exists. Raises ApiError."""
+    """Return the index of a path, or of its innermost ancestor that exists.
+
+    Raises ApiError if there is none.
+    """
     enclosing = path
     while enclosing and enclosing not in tree.indices:
         enclosing = enclosing.rpartition("/")[0]
@@ -128,8 +141,9 @@ def scopes_of(tree: Tree, text: str) -> list[int]:
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:
-    """Return the indices of nodes given as text: comma-separated, or `all`. Invalid ones are ignored, as in a
-    link to an older graph.
+    """Return the indices of nodes given as text: comma-separated, or `all` except the root. [] for None.
+
+    Invalid ones are ignored, as in a link to an older graph.
     """
     if text == "all":
         return list(range(ROOT + 1, len(tree.paths)))

@@ -80,6 +80,8 @@ def _start(series: Series) -> float:
 def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dict[str, Any]:
     """Return the columns of one series of one run: its line, the overwritten intervals, and non-finite
     values.
+
+    The series has at least one point. Raises ApiError for an unknown axis.
     """
     line, intervals, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
@@ -102,7 +104,7 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
     """Return the points that a tag's line gained since a client read `since` rows of `generation`.
 
     With `whole`, the client has to read the whole line, because older points changed. No points are returned
-    then.
+    then. The same for a run without the tag.
     """
     series = series_of(run, tag)
     if series is None:
@@ -189,8 +191,9 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:
-    """Return the slice of the rows in the range and one neighbour on each side, so that a line extends to the
-    edge of the chart.
+    """Return the slice of the rows whose positions `x` are in the range, and of one neighbour on each side.
+
+    With the neighbours, a line extends to the edge of the chart. A limit of None is no limit.
     """
     if not len(x) or (low is None and high is None):
         return slice(None)
@@ -208,8 +211,8 @@ _NON_FINITE: Final = 200  # intervals of non-finite values in a response
 
 
 def job_series(ranks: Sequence[tuple[Run, Series]], view: View) -> dict[str, Any]:
-    """Return the columns of the series of all `ranks`: their median, and the range over all of them as `low`
-    and `high`.
+    """Return the columns of the series of all `ranks`, at least one: their median, and the range over all of
+    them as `low` and `high`.
 
     Wall time and other axes are taken from the lowest rank. The median and both ends of the range are
     smoothed alike. The result has the keys of a single curve, plus `job` and the number of `ranks`.
@@ -352,7 +355,8 @@ async def series_answer(
 ) -> Response:
     """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
 
-    Runs without the tag are omitted. The list has a response for the tag and for each one in `also`.
+    Unknown runs, and runs without the tag, are omitted. The list has a response for the tag and for each one
+    in `also`. Raises ApiError for an invalid formula or axis.
     """
     body = await _body(service, query, accept)
     if also:

@@ -72,7 +72,10 @@ class Known(BaseModel):
     generation: int = Field(description="``generation`` of the last response")
 
     def newest(self, snapshot: Snapshot, smoothing: Smoothed) -> dict[str, Any]:
-        """Return the points that the series gained after `since` rows, smoothed by these parameters."""
+        """Return the points that the series gained after `since` rows, smoothed by these parameters.
+
+        If the run or tag is unknown, the columns are empty, with `whole`.
+        """
         run = snapshot.runs.get(self.run)
         if run is None:
             return chart_columns.missing_rows(self.run)
@@ -109,7 +112,7 @@ async def tail(state: State, headers: Headers, query: Tail) -> Response:
     """Return the points recorded after `since`. With `whole` a page has to fetch the series again.
 
     That happens if its rows were replaced or overwritten, if there are very many new ones, or if the run was
-    removed.
+    removed or lacks the tag.
     """
     work = partial(query.newest, state.service.store.snapshot(), query)
     return answer(await _computed(work, query, [query.tag]), headers.get("accept", ""))

@@ -31,7 +31,8 @@ def end_values(groups: Sequence[Sequence[tuple[Run, Line]]], ended: Ended) -> li
     """Return the finite values with which the runs of each group end. The ranks of a job count as one run.
 
     With ``hold`` that is the last value of each run, with ``drop`` of the runs that reach the last step of
-    all groups, and with ``common`` the value at the last step that all runs reach.
+    all groups, and with ``common`` the value at the last step that all runs reach. A group without a finite
+    value has [].
     """
     lines = [line for group in groups for _, line in group if len(line.steps)]
     if not lines:
@@ -51,16 +52,18 @@ def end_values(groups: Sequence[Sequence[tuple[Run, Line]]], ended: Ended) -> li
 
 
 def group_end(values: Sequence[float]) -> GroupEnd:
-    """Return mean and standard deviation of the ``values`` of a group."""
+    """Return mean and standard deviation of the ``values`` of a group, None if there are too few."""
     mean = float(np.mean(values)) if values else None
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return GroupEnd(len(values), mean, deviation)
 
 
 def end_claims(ends: Sequence[Sequence[float]], criteria: int = 1) -> list[Claim]:
-    """Claim that groups end with other values than random groups of these runs do, or that this is unknown.
+    """Return the claim whether groups end with other values than random groups of these runs do, or that this
+    is unknown. [] if fewer than two groups have values.
 
-    ``criteria`` are those of which the one was chosen by which the groups differ most: each may by chance.
+    ``ends`` has the values of each group. ``criteria`` is the number of ways to group the runs of which the
+    one was chosen that separates best: any may do so by chance.
     """
     groups = [values for values in ends if values]
     if len(groups) < 2:

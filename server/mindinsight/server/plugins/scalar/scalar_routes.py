@@ -55,7 +55,10 @@ async def tails(service: CurrentService, question: curve_routes.Tails, accept: A
 
 @router.get("/formula")
 async def formula_tags(service: CurrentService, formula: str, run: Runs) -> dict[str, list[str]]:
-    """Return the scalars that a formula names, and which of them none of the runs has (`missing`)."""
+    """Return the scalars that a formula names, and which of them none of the runs has (`missing`).
+
+    Returns 422 for an invalid formula.
+    """
     tags = formula_of(formula).tags
     runs = service.store.snapshot().runs
     known = [runs[member].scalars for member in run if member in runs]
@@ -119,8 +122,10 @@ def ends_of_groups(
     ended: Ended = "hold",
     criteria: Annotated[int, Query(ge=1, description="of which the one that separates best was chosen")] = 1,
 ) -> dict[str, Any]:
-    """Return mean and standard deviation of the values with which groups of runs end.
+    """Return mean and standard deviation of the values with which groups of runs end, null if there are too
+    few.
 
+    `group` has the number of the group of each run. Unknown runs, and runs without the scalar, are left out.
     `claims` has whether the groups differ by more than random groups do, or that it is unknown. A run that
     ended before the others counts with its last value (`hold`), not at all (`drop`), or all count at the last
     step that all reach (`common`).
@@ -271,8 +276,9 @@ async def download(
 ) -> Response:
     """Download run, tag, step, wall time and value of the scalars' points, without overwritten rows.
 
-    With `overwritten` every recorded row is returned in file order, with a column that says if a later row
-    replaced it.
+    A run without a tag has no rows of it. With `overwritten` every recorded row is returned in file order,
+    with a column that says if a later row replaced it. Returns 404 for an unknown run, and 501 if the server
+    lacks the package for Arrow.
     """
     snapshot = service.store.snapshot()
     pairs = ((member, name) for member in map(snapshot.run, run) for name in tag)
@@ -338,7 +344,7 @@ async def layers(
     """Return the means of a heat map: rows are the layers of `stem`, columns are ranges of steps.
 
     `mean` holds [layers, columns] numbers, NaN without a value. `not_finite` holds the indices of the cells
-    with non-finite values. `tags` and `layers` describe the rows.
+    with non-finite values. `tags` and `layers` describe the rows. All are empty if no scalar has the stem.
     """
     scalars = service.store.snapshot().run(run).scalars
     rows = layer_tags(scalars, stem)
@@ -363,7 +369,10 @@ async def layers(
 
 
 def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
-    """Return number and tag of each layer: the tags that equal `stem` with a number for its first `*`."""
+    """Return number and tag of each layer: the tags that equal `stem` with a number for its first `*`.
+
+    They are sorted by number. [] for a stem without `*`.
+    """
     before, star, behind = stem.partition("*")
     if not star:
         return []
@@ -382,7 +391,8 @@ def statistics(
 ) -> dict[str, Any]:
     """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x.
 
-    Runs without the tag are omitted.
+    Unknown runs, and runs without the tag, are omitted. Figures that need a finite value are null without
+    one.
     """
     snapshot = service.store.snapshot()
     view = View(0, x, low, high)

@@ -47,7 +47,8 @@ def watchpoint_json(
 ) -> dict[str, Any]:
     """Return a watchpoint as JSON: its id, condition and limits.
 
-    With the `findings` of a hit, each limit has the actual value that it was compared with.
+    With the `findings` of a hit, each limit has the actual value that it was compared with, None if it was
+    not.
     """
     actual = {finding.name: finding.actual for finding in findings or ()}
     params: list[dict[str, Any]] = []
@@ -67,7 +68,10 @@ def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
 
 
 def condition_of(session: Session, body: object) -> tuple[str, Limits]:
-    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error."""
+    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``.
+
+    Raises V1Error if they are invalid, or the condition is not available at the session's step.
+    """
     if not isinstance(body, dict) or not isinstance(body.get("params", []), list):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition must be an object with id and params.")
     condition = body.get("id")

@@ -60,7 +60,7 @@ class Events:
     def after(self, position: str) -> Event | None:
         """Return the event after a position, or None if there is none yet.
 
-        For a position of another buffer, return the oldest event.
+        For an invalid position, or one of another buffer, return the oldest event.
         """
         ring, _, number = position.partition(":")
         last_number = (index_of(number, self._count + 1) or 0) if ring == self._id else 0
@@ -251,7 +251,7 @@ class Session:
             self.stale = True
 
     def remove_watchpoint(self, number: int) -> None:
-        """Remove the watchpoint with this id."""
+        """Remove the watchpoint with this id, if there is one."""
         with self._lock:
             self.watchpoints = {key: watch for key, watch in self.watchpoints.items() if key != number}
             self.stale = True
@@ -264,13 +264,14 @@ class Session:
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the step again in the background, with the current watchpoints. Raises V1Error if a job is
-        running.
+        """Check the current step again in the background, with the current watchpoints.
+
+        Raises V1Error if a job is running.
         """
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:
-        """Go to a step without checking it."""
+        """Go to a step without checking it, and drop the hits. 0 is before the first step."""
         self.step, self.hits, self.stale = step, (), bool(self.watchpoints)
         self.events.add({"metadata": self.status()})
 
@@ -339,7 +340,8 @@ class Session:
         return self._graphs.get((rank, graph), lambda: dump_graph(self.dump, rank, graph))
 
     def tensors(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:
-        """Return the tensors of a step, grouped by operator."""
+        """Return the tensors of a step, counted from 1, by operator. {} if the rank or step was not
+        dumped."""
         return self._tensors.get((rank, step), lambda: self._grouped(rank, step))
 
     def _grouped(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:

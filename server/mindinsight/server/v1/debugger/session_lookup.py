@@ -57,7 +57,10 @@ CurrentSession = Annotated[Session, Depends(session_of)]
 
 
 def json_body(raw: RawBody) -> dict[str, Any]:
-    """Return the body as a dict, empty for an empty body. Raises V1Error. FastAPI dependency."""
+    """Return the body as a dict, empty for an empty body. FastAPI dependency.
+
+    Raises V1Error if the body is not a JSON object.
+    """
     body = parse_json(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
@@ -87,7 +90,10 @@ GraphName = Annotated[str | None, optional_text("graph_name")]
 
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
-    """Return the graph with this displayed name, or all graphs of the rank without a name. Raises V1Error."""
+    """Return the graph with this displayed name, or all graphs of the rank without a name.
+
+    Raises V1Error if the name is unknown, or the rank has no graph.
+    """
     graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and name not in graphs:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
@@ -108,7 +114,7 @@ def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
 
 
 def watchpoint_of(session: Session, number: object) -> SessionWatchpoint:
-    """Return the watchpoint with this id. Raises V1Error."""
+    """Return the watchpoint with this id. Raises V1Error if there is none."""
     is_number = isinstance(number, int) and not isinstance(number, bool)
     watchpoint = session.watchpoints.get(int(number)) if is_number else None  # type: ignore[call-overload]
     if watchpoint is None:
@@ -127,7 +133,10 @@ class Slot(NamedTuple):
 
 
 def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Slot:
-    """Return the tensor with this name, dumped or not. Raises V1Error."""
+    """Return the tensor with this name, dumped or not.
+
+    Raises V1Error if the name does not have the form `<node>:<slot>`, or the node is unknown or a scope.
+    """
     if not isinstance(name, str) or ":" not in name:
         raise V1Error(Fault.DEBUGGER_VALUE, "The name of a tensor must have the form <node>:<slot>.")
     node, _, slot = name.rpartition(":")
@@ -146,7 +155,8 @@ def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:
 
 
 def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> list[TensorEntry]:
-    """Return the dumped outputs of an operator, or the dumped parameter, at a step from 1."""
+    """Return the dumped outputs of an operator, or the dumped parameter, at a step from 1. [] if none was
+    dumped."""
     if step < 1 or not any((folder.rank, folder.step) == (rank, step - 1) for folder in session.dump.folders):
         return []
     entries = session.tensors(rank, step).get((operator.graph, operator.recorded), [])

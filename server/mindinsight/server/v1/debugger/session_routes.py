@@ -25,7 +25,10 @@ _ONLINE: Final = "0"  # MindInsight's number of the session of a running trainin
 
 @router.post_json("", "session_type (OFFLINE) and dump_dir, relative to the base directory")
 def open_session(service: CurrentService, sessions: session_lookup.Sessions, body: JsonBody) -> str:
-    """Return the number of a dump's session, which is opened if there is none."""
+    """Return the number of a dump's session, which is opened if there is none.
+
+    Returns an error if the directory is not a dump, or too many sessions are open.
+    """
     kind = body.get("session_type")
     if kind == "ONLINE":
         raise V1Error(Fault.DEBUGGER_ONLINE, "Online debugging of a running training is not supported.")
@@ -45,7 +48,7 @@ def open_sessions(sessions: session_lookup.Sessions) -> dict[str, dict[str, str]
 
 @router.post("/{session_id}/delete")
 def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
-    """Close a session."""
+    """Close a session. Returns an error if there is none with this number."""
     with sessions.lock:
         session = sessions.by_number.pop(session_id, None)
     if session is None:
@@ -58,7 +61,10 @@ def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
 async def poll_data(
     session: CurrentSession, pos: Annotated[str | None, optional_text("pos", needed=True)]
 ) -> Event:
-    """Return the event after a position ("0" for the first), waiting up to 25 seconds."""
+    """Return the event after a position ("0" for the first), waiting up to 25 seconds.
+
+    If there is none by then, return only the position.
+    """
     if pos is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
     return await session.events.wait(pos)
@@ -105,7 +111,11 @@ _MOST_STEPS: Final = 2**31 - 1  # the largest int32
     "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name",
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state."""
+    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state.
+
+    Returns an error if the body is invalid, to continue or jump while a job is running, and to pause while
+    none is.
+    """
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -124,7 +134,11 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed, and return the session's state."""
+    """Check the current step again, after watchpoints have changed, and return the session's state.
+
+    Returns an error if no watchpoint has changed since the last check, before the first step, and while a job
+    is running.
+    """
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
@@ -179,7 +193,10 @@ _MODES: Final = ("all", "node", "watchpoint")
 
 @router.post_json("/{session_id}/retrieve", "mode (all, node or watchpoint) and params")
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the whole state, the nodes of a scope, or the watchpoints."""
+    """Return the whole state, the nodes of a scope, or the watchpoints.
+
+    Returns an error for an unknown mode, rank, graph, node or watchpoint.
+    """
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -198,7 +215,7 @@ def watch_of(
 ) -> debugger_json.WatchedLeaves | None:
     """Return the leaves that a watchpoint covers, or None if no watchpoint is selected (0).
 
-    Raises V1Error.
+    Raises V1Error for an unknown watchpoint.
     """
     if not watchpoint_id:
         return None
@@ -281,7 +298,10 @@ def search(
     watch_point: Annotated[int, integer("watch_point_id", 0, 0, session_lookup.MOST_IDS)],
     word: Annotated[str | None, optional_text("stack_info_key_word")],
 ) -> dict[str, Any]:
-    """Return the nodes that match all conditions, nested in their scopes."""
+    """Return the nodes that match all conditions, nested in their scopes. Without a condition there are none.
+
+    Returns an error for an unknown rank, graph, category or watchpoint.
+    """
     graph = graph_of(session, rank, graph_name)
     watched = watch_of(session, rank, graph, watch_point)
     indices = search_nodes(session, rank, graph, name, category, word)
@@ -302,7 +322,10 @@ def stacks(
     rows: Annotated[int, integer("limit", 10, 0, 100)],
     page: Page,
 ) -> dict[str, Any]:
-    """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files."""
+    """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files.
+
+    A `limit` of 0 returns all files. The object is empty if no line contains `key_word`.
+    """
     graphs = [session.graph(rank, None) for rank in session.dump.ranks]
     frames = {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}
     files: dict[str, list[Frame]] = {}
@@ -319,7 +342,10 @@ def stacks(
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
 def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
-    """Return the steps of a rank, from 1, with the graphs that ran in each."""
+    """Return the steps of a rank, from 1, with the graphs that ran in each.
+
+    Returns an error for an unknown rank.
+    """
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
         {

@@ -44,7 +44,10 @@ def requested_slot(
     detail: Annotated[str | None, optional_text("detail", "data")],
     graph_name: session_lookup.GraphName,
 ) -> Slot:
-    """Return the tensor of a request. Raises V1Error. FastAPI dependency."""
+    """Return the tensor that a request names. FastAPI dependency.
+
+    Raises V1Error if its name is missing or unknown.
+    """
     if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)
@@ -55,7 +58,10 @@ RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 @router.post_json("/{session_id}/tensor-history", "name of a node, graph_name, rank_id")
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the outputs and inputs of a node, without their values."""
+    """Return the outputs and inputs of a node, without their values. A scope has none.
+
+    Returns an error for an unknown node.
+    """
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = session_lookup.graph_of(session, rank, graph_name)
@@ -80,7 +86,10 @@ def tensor_value(
     shape: Shape,
     prev: Annotated[str | None, optional_text("prev", "true: of the previous step")],
 ) -> dict[str, Any]:
-    """Return the values of a tensor or a slice, with statistics."""
+    """Return the values of a tensor or a slice, with statistics.
+
+    Both are empty if the values were not dumped. Too many values are replaced by a text.
+    """
     step = session.step - (prev == "true")
     entry = entry_of(session, slot, step)
     values = dumped(entry, read_tensor)
@@ -100,7 +109,11 @@ def tensor_comparisons(
     shape: Shape,
     tolerance: Annotated[str | None, optional_text("tolerance", "from 0 to 1")],
 ) -> dict[str, Any]:
-    """Compare a parameter with the previous step: [before, now, difference] for each element."""
+    """Compare a parameter with the previous step: [before, now, difference] for each element.
+
+    Differences up to `tolerance` times the earlier value become 0. Returns an error if the tensor is no
+    parameter, or was not dumped at both steps.
+    """
     within = _tolerance(tolerance)
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
@@ -113,7 +126,7 @@ def tensor_comparisons(
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
-    """Return the metadata of a tensor at a step, as JSON."""
+    """Return the metadata of a tensor at a step, as JSON. Shape and type are empty if it was not dumped."""
     entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
     earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
     header = dumped(entries.get(slot), describe_tensor)
@@ -195,7 +208,10 @@ def tensor_graphs(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs."""
+    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs.
+
+    Returns an error before the first step, and for an unknown tensor.
+    """
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     slot = session_lookup.slot_of(session, name, rank, graph_name)
@@ -245,7 +261,7 @@ def _slot(slot: str, values: Any) -> dict[str, Any]:
 def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Prepare a tensor of the current or the previous step for download, and return its step.
 
-    Raises V1Error if its values were not dumped.
+    Returns an error if its values were not dumped.
     """
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
@@ -266,7 +282,7 @@ def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 def download(session: CurrentSession) -> Response:
     """Stream the prepared tensor as it is read. It can be downloaded only once.
 
-    Raises V1Error if none is prepared, UnreadableError if it cannot be read.
+    Returns an error if none is prepared, or if it cannot be read.
     """
     prepared, session.download = session.download, None
     if prepared is None:

@@ -28,7 +28,10 @@ def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     "condition (id, params); watch_nodes: names of nodes, all of the target without it",
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create a watchpoint and return its id."""
+    """Create a watchpoint and return its id.
+
+    Returns an error for an invalid condition or an unknown node, and while a job is running.
+    """
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
@@ -45,7 +48,8 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Add nodes to a watchpoint or remove them, and return the session's state.
 
-    A scope stands for all operators in it.
+    A scope stands for all operators in it. Returns an error for an unknown watchpoint or node, and while a
+    job is running.
     """
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
     watchpoint = session_lookup.watchpoint_of(session, body.get("watch_point_id"))
@@ -60,7 +64,10 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/delete-watchpoint", "watch_point_id; without it all are removed")
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them, and return the session's state."""
+    """Delete a watchpoint, or all of them, and return the session's state.
+
+    Returns an error for an unknown watchpoint, and while a job is running.
+    """
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     only = body.get("watch_point_id")
     watchpoints = session.watchpoints
@@ -74,7 +81,7 @@ def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Create watchpoints for the common faults and return their ids, or decline them with `set_recommended:
     false`.
 
-    Raises V1Error if the session has done either before.
+    Returns an error if the session has done either before.
     """
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
@@ -140,7 +147,7 @@ _ERRORS: Final = (
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Return a page of the nodes with hits, in execution order, or no page if there are none.
 
-    Raises V1Error for a page past the last.
+    Returns an error for a page past the last.
     """
     group = body.get("group_condition")
     if not isinstance(group, dict):
@@ -165,7 +172,10 @@ def tensor_hits(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the watchpoints that a tensor hit."""
+    """Return the watchpoints that a tensor hit.
+
+    Returns an error for an unknown tensor, and while a job is running.
+    """
     _check_waiting(session, Fault.DEBUGGER_HITS)
     slot = session_lookup.slot_of(session, name, rank, graph_name)
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
