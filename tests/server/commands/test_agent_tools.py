@@ -140,6 +140,7 @@ def test_runs_series_alerts_and_comparisons_are_answered(base: Path, tmp_path: P
         assert 5 <= len(series.splitlines()) <= 2 + 10
         assert "55" in await call("series", run="bad", tag="system/cpu/percent")
         assert "error | ./bad | step 201 | loss is nan: look at it" in await call("alerts")
+        assert "| loss is NaN" in await call("alerts")  # of a rule
         assert "0 alerts" in await call("alerts", run="good")
         described = await call("describe_run", run="bad")
         assert "scalar, 1 tags: loss" in described
@@ -160,6 +161,8 @@ def test_errors_say_what_is_wrong(base: Path, tmp_path: Path) -> None:
         assert "ERROR" in await call("first_fault", dump="none")
         assert "none" in await call("job_health", job="none")
         assert "ERROR" in await call("console", run="../good")
+        refused = await call("compare_runs", run="bad", baseline="good", tolerance=0)
+        assert "tolerance: Input should be greater than 0" in refused
 
     ask(base, tmp_path / "workspace", conversation)
 

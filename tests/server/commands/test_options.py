@@ -112,3 +112,10 @@ def test_the_shortest_token_is_said(here: Any) -> None:
     add_options(parser, {})
     assert "at least 8 characters" in " ".join(parser.format_help().split())
     assert parser.parse_args(["--token", "12345678"]).token == "12345678"
+
+
+@pytest.mark.parametrize("text", ["²", "--5", "", "1e3", "70000"])
+def test_what_is_no_port_is_an_error_with_the_limits(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        bases(f"--port={text}")
+    assert "65535" in capsys.readouterr().err

@@ -137,7 +137,8 @@ class Tools:
         """List alerts that trainings recorded or rules raised, newest first, of all runs or one."""
         answer = await self._ask("v2/alert/list", **({"run": self._run(run).id} if run else {}))
         lines = [
-            f"{alert['level']} | {alert['run']} | step {alert['step']} | {alert['title']}"
+            f"{alert['level']} | {alert['run']} | step {alert['step']} | "
+            + (alert["title"] or (alert["claim"] or {}).get("text", ""))  # of a rule
             + (f": {alert['text']}" if alert["text"] else "")
             + (f" | dump {alert['dump']}" if alert["dump"] else "")
             for alert in answer["alerts"]

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import wraps
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -67,6 +68,9 @@ def make_server(app: "Starlette") -> "MCPServer[Any]":
         content = answer.json()
         if answer.is_success:
             return content
+        if answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY and "detail" in content:
+            wrong = [f"{problem['loc'][-1]}: {problem['msg']}" for problem in content["detail"]]
+            raise ApiError(answer.status_code, "invalid", "; ".join(wrong))
         error = content["error"]
         raise ApiError(answer.status_code, error["code"], error["message"])
 

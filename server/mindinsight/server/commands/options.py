@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ def resolve_path(text: str) -> Path:
     return Path(os.path.realpath(Path(text).expanduser()))
 
 
+_INTEGER: Final = re.compile(r"-?\d+", re.ASCII)
 _GROUPS: Final = ("data", "network", "access", "alerts", "server")  # headings in the help of `start`
 SHORTEST_TOKEN: Final = 8  # characters; shorter ones can be guessed over a network
 
@@ -206,7 +208,7 @@ def number(low: int, high: int) -> Callable[[str], int]:
     """
 
     def parse(text: str) -> int:
-        if not text.lstrip("-").isdigit() or not low <= int(text) <= high:
+        if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:
             raise argparse.ArgumentTypeError(
                 terminal_text("cli.error.number", {"value": text, "low": low, "high": high})
             )

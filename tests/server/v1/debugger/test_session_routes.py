@@ -81,6 +81,7 @@ def test_steps_that_cannot_be_taken(dumps: Any, session: Any) -> None:
     assert fault(mode="pause") == (400, "5054B184")
     assert fault(mode="continue", level="recheck") == (400, "5054B186")
     assert fault(mode="continue", level="node", name="no", graph_name="Net_0") == (400, "5054B100")
+    assert fault(mode="continue", level="node", name="no", graph_name=["Net_0"])[0] == 400
 
 
 def test_a_step_is_checked_again(dumps: Any, session: Any) -> None:

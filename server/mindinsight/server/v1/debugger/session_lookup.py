@@ -95,7 +95,7 @@ def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
     Raises V1Error if the name is unknown, or the rank has no graph.
     """
     graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
-    if name and name not in graphs:
+    if name and (not isinstance(name, str) or name not in graphs):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
     single = next(iter(graphs.values())) if len(graphs) == 1 else None
     tree = session.graph(rank, graphs[str(name)] if name else single)
