@@ -1417,6 +1417,15 @@ def a_layer_that_was_reset(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.checkpoint.stands_out", "claim.explain.checkpoint_frozen"],
+    never=["claim.checkpoint.all_stand_out", *FAULTY],
+    exit_code=2,
+)
+def a_layer_that_was_reset_beside_one_that_is_frozen(folder: Path) -> Question:
+    return _changing(folder, {(8, "b"): 0.5, **{(number, "d"): 0.0 for number in range(12)}})
+
+
+@situation(
     makes=["claim.checkpoint.all_stand_out", "claim.explain.nothing"],
     never=["claim.checkpoint.stands_out", *FAULTY],
     exit_code=0,

@@ -31,6 +31,7 @@ _DEPTH: Final = 2  # folders below that of the run
 _NAMED: Final = 4
 _MATRIX: Final = 2  # axes of a weight whose growth is judged: a bias begins at zero and grows by any factor
 _TRAINED: Final = (".weight", ".bias", ".gamma", ".beta")  # unlike the buffers, such as tables of positions
+_FROZEN: Final = "claim.explain.checkpoint_frozen"
 _SCALES: Final = (".weight", ".gamma")  # of normalizations, which begin at one
 
 
@@ -66,7 +67,8 @@ def search_checkpoints(
         left += len(steps) - len(read)
         count += len(read)
         own = list(_of_series(read, known, executor))
-        if len(read) == len(steps) and sum(sizes.values()) <= _SMALL and not own:
+        readable = {claim.key for claim in own} <= {_FROZEN}  # and without a greater fault
+        if len(read) == len(steps) and sum(sizes.values()) <= _SMALL and readable:
             own += _standing_out(read, known, executor)
         first = first or next((str(claim.evidence[0]["file"]) for claim in own if claim.evidence), "")
         claims += own
@@ -158,7 +160,10 @@ def _standing_out(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
     """Yield notes about the weights that changed far more at one checkpoint than at others."""
-    rows = list(weight_timeline([list_weights(known[saved.id]) for saved in series], executor))
+    try:
+        rows = list(weight_timeline([list_weights(known[saved.id]) for saved in series], executor))
+    except (UnreadableError, OSError):  # removed or replaced since they were searched
+        return
     for claim in history_claims(rows, [saved.id for saved in series]):
         if claim.key in STANDING_OUT:
             file = str(claim.values["checkpoint"])
@@ -193,4 +198,4 @@ def _frozen(
         values |= {"before": first.name, "file": last.name}
         states = {own.state for own in compared if not is_state(own.name, names)}
         verdict: Verdict = "unknown" if "changed" in states else "found"
-        yield Claim("claim.explain.checkpoint_frozen", verdict, values, ({"file": series[-1].id},))
+        yield Claim(_FROZEN, verdict, values, ({"file": series[-1].id},))

@@ -424,9 +424,11 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
-    begun = [finding for finding in findings if _begins_with_zeros(finding, tally)]
-    findings = [finding for finding in findings if finding not in begun]
-    confirmed = [*grouped_claims(findings, tally.weights, tally.steps), *tally.growth]
+    begun: list[CheckFinding] = []
+    others: list[CheckFinding] = []
+    for finding in findings:
+        (begun if _begins_with_zeros(finding, tally) else others).append(finding)
+    confirmed = [*grouped_claims(others, tally.weights, tally.steps), *tally.growth]
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if all(claim.verdict == "note" for claim in confirmed):

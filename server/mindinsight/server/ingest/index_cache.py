@@ -378,7 +378,7 @@ class IndexCache:
     """Index cache of one base directory. Only the loader's thread uses it."""
 
     def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
-        """Create the cache. Columns that it holds are moved to files by ``cold``, if that is given."""
+        """Create the cache. ``cold`` moves columns from memory to files; without it they stay in memory."""
         self._cold = cold
         self._folder = cache_folder(workspace, base)
         self._root = self._folder.parent

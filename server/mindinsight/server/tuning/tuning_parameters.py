@@ -154,7 +154,7 @@ def _bounds(node: Node) -> tuple[float, float]:
 def _range(
     entries: Mapping[str, Node], bounds: tuple[float, float], integer: bool, log: bool
 ) -> tuple[float, float, float | None]:
-    """Return the smallest and largest value, and the step or None.
+    """Return the smallest and largest value that a trial may get, and the distance of values, None for any.
 
     As in MindOptimizer, the upper bound of an int range is not included.
     """

@@ -83,8 +83,8 @@ class _RunAlerts:
             recorded = (series.version, tuple(_recorded(run.id, series)))
         unchanged = {rule_id for rule_id, rule in rules.items() if before.get(rule_id) == rule}
         watched = dict(self._watch(run, rules, unchanged))
-        sources = (_source(run, key, rules[key[0]], state) for key, state in watched.items())
-        shown = (*recorded[1], *(source for source in sources if len(source.steps)))
+        alerting = ((key, state) for key, state in watched.items() if len(state.steps))
+        shown = (*recorded[1], *(_source(run, key, rules[key[0]], state) for key, state in alerting))
         return _RunAlerts((run.version, rules), watched, recorded, shown)
 
     def _watch(
