@@ -112,6 +112,25 @@ def test_a_weight_that_changed_is_the_headline_of_a_dump_without_nan(tmp_path: P
     assert (first.key, second.key) == ("claim.growth.weight", "claim.explain.found")
 
 
+@pytest.mark.parametrize(
+    ("training", "expected"), [("half_overflow", True), ("logarithm", False), ("nan_in_data", False)]
+)
+def test_the_weight_that_grew_follows_a_fault_without_a_known_cause(
+    training: str, expected: bool, tmp_path: Path
+) -> None:
+    """A negative logarithm and NaN that came in with the data have a cause."""
+    norms = unpack(training, tmp_path) / "flight_dump" / "rank_0" / "health_25.json"
+    weights = {"fc1.weight": 1.0, "fc2.weight": 1.0, "fc2.bias": 1.0}
+    now = {**weights, "fc2.weight": 2.5e37}
+    content = {"step": 25, "healthy_step": 20, "outputs": {}, "weights": weights, "weights_now": now}
+    norms.unlink()
+    norms.write_text(json.dumps(content))
+    first, *others = parts_of(tmp_path, f"./{training}")["summary"].claims
+    assert first.key.startswith("claim.explain.first")
+    grown = [claim.key for claim in others[:2]] == ["claim.growth.place", "claim.growth.weight"]
+    assert grown is expected
+
+
 def test_a_weight_that_grew_since_the_healthy_step_is_linked(tmp_path: Path) -> None:
     unpack("exploding_gradient", tmp_path)
     part = parts_of(tmp_path, "./exploding_gradient")["growth"]

@@ -119,6 +119,7 @@ class _Searched:
     first: tuple[Claim, ...] = ()  # the first fault of the tensors with its place, and its cause if known
     step: int | None = None  # of that fault
     at: str = ""  # its dump
+    made: bool = False  # it was made by an operator of its rank
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
     non_finite: bool = False  # a loss or norm is NaN or infinite
     named: dict[str, str] = field(default_factory=dict)  # dumps that named tensors, by those tensors
@@ -145,6 +146,8 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
             if part.faults:
                 (following if part.after else faulty)[part.topic] = None
                 faults += _ranked(source, part)
+            if searched.made and part.topic == "growth" and part.dump == searched.at:
+                searched.first += () if searched.first[1:] else _grown_weight(part, searched.step)
     summary = _summary(source, searched, list(faulty))
     only = {"n": len(source.dumps), "dump": source.dump.removeprefix("./")}
     dumped = any(run.dumps for run in source.ranks)
@@ -183,9 +186,7 @@ def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
 def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[bool, float, Claim]]:
     """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
-    dead = any(
-        claim.key == "claim.check.dead" for claim in part.faults
-    )  # by weights of zeros, if there are any
+    dead = any(claim.key == "claim.check.dead" for claim in part.faults)  # by weights of zeros, if any
     for claim in part.faults:
         mild = claim.key in _MILD and not (dead and claim.key == "claim.check.initial")
         yield mild or is_passing(claim), min(_steps(claim), default=at), _in_dump(source, part.dump, claim)
@@ -249,11 +250,8 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
         claims = (*health.claims, *first_claims(strays))
         yield Part("ranks", claims, links=(("job", {"job": source.run.job}),))
     yield _of_curves(source, searched)
-    yield Part(
-        "end",
-        tuple(end_claims(source, now)),
-        links=(("console", {"run": source.run.id}),) * source.run.console,
-    )
+    console = (("console", {"run": source.run.id}),) * source.run.console
+    yield Part("end", tuple(end_claims(source, now)), links=console)
 
 
 def _of_checkpoints(source: ReportSource, searched: _Searched) -> Iterator[Part]:
@@ -331,19 +329,12 @@ def _of_tensors(
         spread = [known.claim for known in spread_of(dump, fault, executor, cache)]
         where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
-        earlier = _earlier(source, dump_id)
-        claims = (
-            where,
-            *earlier,
-            *fault.claims,
-            *received_claims(fault),
-            *causes,
-            *spread,
-            *report.gap_claims,
-        )
+        claims = (where, *_earlier(source, dump_id), *fault.claims, *received_claims(fault))
+        claims += (*causes, *spread, *report.gap_claims)
         operator = faulty_operator(fault) if fault.is_located else None
         if searched.step is None or fault.step < searched.step:
             searched.step, searched.at = fault.step, dump_id
+            searched.made = fault.kind == "made" and not fault.is_received
             searched.first = _headline(source, dump_id, fault, source_frame(operator), causes)
         links = _fault_links(source, dump_id, fault, operator)
         named = [] if operator is None else [operator.name]
@@ -362,6 +353,14 @@ def _headline(
     key = "claim.explain.first_at_line" if frame else "claim.explain.first"
     first = _in_dump(source, dump_id, Claim(key, "found", values))
     return (first, *(cause for cause in causes[:1] if cause.verdict == "found"))
+
+
+def _grown_weight(part: Part, step: int | None) -> tuple[Claim, ...]:
+    """Return the claims about two steps up to that of the fault and the one finite weight that stands out
+    there, () if there is none."""
+    compared, *claims = part.claims
+    grown = [claim for claim in claims if claim.key == "claim.growth.weight"]
+    return (compared, *grown) if grown and compared.values["step"] <= step else ()
 
 
 def _in_dump(source: ReportSource, dump_id: str, claim: Claim) -> Claim:
