@@ -950,6 +950,29 @@ def earlier_runs_that_are_no_baseline(folder: Path) -> Question:
     return ask(folder, "run")
 
 
+def after_another_training(folder: Path, *shared: str) -> Question:
+    """A run with four scalars after one that has some of them and three of its own."""
+    record(folder / "a", {tag: falling() for tag in (*shared, "fid", "loss_d", "loss_g")})
+    wait_for_the_next_second()
+    curves = {tag: falling() for tag in ("accuracy", "lr", "rouge")}
+    record(folder / "b", {"loss": changed(150, np.nan), **curves})
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.no_baseline"],
+    never=["claim.explain.baseline", "claim.explain.none_healthy", "claim.explain.settings"],
+)
+def an_earlier_training_of_another_kind(folder: Path) -> Question:
+    """A GAN in the directory shares the name of one scalar."""
+    return after_another_training(folder, "loss")
+
+
+@situation(makes=["claim.explain.baseline"], never=["claim.explain.no_baseline"])
+def an_earlier_training_with_half_of_the_scalars(folder: Path) -> Question:
+    return after_another_training(folder, "loss", "lr")
+
+
 @situation(makes=["claim.explain.none_healthy"], never=["claim.explain.baseline"])
 def an_earlier_run_of_three_points(folder: Path) -> Question:
     record(folder / "a", {"loss": [1.0, 2.0, 0.5]})
