@@ -57,19 +57,3 @@ def test_check_refuses_what_no_condition_is(run: Any, condition: str) -> None:
     code, _, err = run("dump", "check", LENET, "--condition", condition)
     assert code == 2
     assert err.startswith("mindinsight: ")
-
-
-def test_check_refuses_a_step_or_rank_that_the_dump_does_not_have(run: Any) -> None:
-    for option in ("--step", "--rank"):
-        code, out, err = run("dump", "check", LENET, option, "99")
-        assert (code, out) == (2, "")
-        assert "The dump has no step" in err
-        assert "99" in err
-    assert run("dump", "check", LENET, "--step", "1", "--rank", "0")[0] != 2
-
-
-@pytest.mark.parametrize("action", ["check", "stat"])
-def test_a_pattern_that_no_operator_matches_is_named(run: Any, action: str) -> None:
-    code, _, err = run("dump", action, LENET, "--operator", "fc9*")
-    assert code == 2
-    assert "No operator matches fc9*." in err

@@ -23,13 +23,6 @@ def test_convert_writes_every_tensor(run: Any, tmp_path: Path) -> None:
         assert np.array_equal(np.load(copy), np.load(path))
 
 
-def test_a_pattern_that_no_operator_matches_is_named_and_nothing_is_written(run: Any, tmp_path: Path) -> None:
-    code, out, err = run("dump", "convert", LENET, "--output", tmp_path / "out", "--operator", "fc9*")
-    assert (code, out) == (2, "")
-    assert "No operator matches fc9*." in err
-    assert not (tmp_path / "out").exists()
-
-
 def test_tensors_without_values_are_counted(run: Any, tmp_path: Path) -> None:
     statistics = DUMPS / "msprobe_pytorch" / "L1_statistics_statistics"
     code, out, err = run(

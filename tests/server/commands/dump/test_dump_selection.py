@@ -67,3 +67,26 @@ def test_a_directory_that_is_no_dump_is_told_in_words(
     )
     (tmp_path / "notes.txt").write_text("a")
     assert run("dump", "check", tmp_path)[2] == f"mindinsight: not a known dump format ({tmp_path})\n"
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (("--step", "99"), "The dump has no step 99"),
+        (("--rank", "99"), "The dump has no step 0 of rank 99"),
+        (("--operator", "fc9*"), "No operator matches fc9*."),
+        (("--step", "1", "--rank", "0"), ""),
+    ],
+)
+@pytest.mark.parametrize("action", ["ls", "stat", "check", "convert"])
+def test_what_the_dump_does_not_have_is_an_error(
+    run: Any, tmp_path: Path, action: str, selection: tuple[str, ...], message: str
+) -> None:
+    output = ("--output", str(tmp_path / "npy")) if action == "convert" else ()
+    code, out, err = run("dump", action, LENET, *selection, *output)
+    if message:
+        assert (code, out) == (2, "")
+        assert message in err
+        assert not (tmp_path / "npy").exists()
+    else:
+        assert code != 2

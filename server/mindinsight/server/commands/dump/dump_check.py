@@ -45,12 +45,8 @@ def run(options: argparse.Namespace) -> int:
     unknown. Ranks that differ count as a fault. It is unknown without a dump, for an invalid condition, for
     damage, or if tensors may be non-finite."""
     dump = dump_selection.open_single_dump(options.path, "check")
-    if absent := faults.missing_place(dump, options.rank, options.step):
-        raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     watchpoints = _watchpoints(options)
     entries, damage = dump_selection.select_tensors(dump, options)
-    if message := dump_selection.no_match(entries, options):
-        raise ValueError(message)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
         measured = measure_all(
             entries, executor, dump_selection.statistics_cache()

@@ -45,8 +45,6 @@ def run(options: argparse.Namespace) -> int:
     """
     dump = dump_selection.open_single_dump(options.path, "convert")
     entries, damage = dump_selection.select_tensors(dump, options)
-    if message := dump_selection.no_match(entries, options):
-        raise ValueError(message)
     damage += [entry.damage for entry in entries if entry.ref is None and entry.damage is not None]
     without_values = sum(entry.ref is None and entry.damage is None for entry in entries)
     entries = [entry for entry in entries if entry.ref is not None]

@@ -30,10 +30,7 @@ def register(actions: Any) -> None:
 @report_errors
 def run(options: argparse.Namespace) -> int:
     """Print a dump, or the dumps below a directory, and return 0, 1 for an unreadable file, or 2 without a
-    dump.
-
-    An unknown rank, step or operator prints an empty table, and returns 0.
-    """
+    dump and for an unknown rank, step or operator."""
     below = () if find_layout(options.path) else find_dump_dirs(options.path)
     if below:
         _print_dumps(below, options.json)

@@ -10,6 +10,7 @@ from typing import Final
 from mindinsight.server.commands.options import add_json, resolve_path
 from mindinsight.server.commands.terminal import localize
 from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
+from mindinsight.server.debug.fault import missing_place
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, TensorEntry
@@ -35,22 +36,21 @@ def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
 def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
     """Return the selected tensors by rank and step, in the order written, and the damage.
 
-    An unknown rank or step has no tensor.
+    Raises ValueError for an unknown rank or step, and if no operator has a selected name. Tensors of a type
+    may be none.
     """
+    if absent := missing_place(dump, options.rank, options.step):
+        raise ValueError(localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     entries, damage = [], list(dump.damage)
     for rank in options.rank or dump.ranks:
         for step in options.step or dump.steps(rank):
             listing = list_tensors(dump, rank, step)
             damage += listing.damage
-            entries += [entry for entry in listing.items if _is_selected(entry, options)]
-    return entries, damage
-
-
-def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str:
-    """Return a message if operators were asked for and none matches, else an empty string."""
-    if not options.operator or entries:
-        return ""
-    return localize("cli.dump.no_match", {"patterns": ", ".join(options.operator)})
+            entries += [entry for entry in listing.items if _has_name(entry, options.operator)]
+    if options.operator and not entries:
+        raise ValueError(localize("cli.dump.no_match", {"patterns": ", ".join(options.operator)}))
+    types = [wanted.lower() for wanted in options.type or ()]
+    return [entry for entry in entries if not types or entry.type.lower() in types], damage
 
 
 def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
@@ -92,9 +92,6 @@ def statistics_cache() -> StatisticsCache:
     return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
 
 
-def _is_selected(entry: TensorEntry, options: argparse.Namespace) -> bool:
-    """Return True if the options select the tensor."""
+def _has_name(entry: TensorEntry, patterns: Sequence[str] | None) -> bool:
     names = (entry.operator, entry.recorded)
-    named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
-    types = [wanted.lower() for wanted in options.type or ()]
-    return named and (not types or entry.type.lower() in types)
+    return not patterns or any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

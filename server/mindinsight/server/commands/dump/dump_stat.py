@@ -51,9 +51,7 @@ def run(options: argparse.Namespace) -> int:
         terminal.say(terminal.localize_claim(claim))
     terminal.report_damage(damage)
     if len(unknown) == len(results):
-        terminal.say(
-            dump_selection.no_match(entries, options) or terminal.localize("cli.dump.nothing_measured")
-        )
+        terminal.say(terminal.localize("cli.dump.nothing_measured"))
         return 2
     return 1 if non_finite else 2 if damage or undecided else 0
 
