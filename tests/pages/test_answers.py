@@ -149,9 +149,10 @@ def test_a_link_to_a_missing_run_shows_no_other_verdict(page: Page, url: str) ->
     expect(page.locator(".answer-story")).to_contain_text(
         "1 of 3 runs was not found, or is among the older runs that are not shown: gone."
     )
-    page.goto(f"{url}job?job=gone")
-    expect(page.get_by_text("No job gone with several ranks was found")).to_be_visible()
-    expect(page.locator(".claim")).to_have_count(0)
+    for query in ("job=gone", "run=gone"):
+        page.goto(f"{url}job?{query}")
+        expect(page.get_by_text("No job gone with several ranks was found")).to_be_visible()
+        expect(page.locator(".claim")).to_have_count(0)
 
 
 def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> None:
@@ -168,7 +169,7 @@ def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> N
 
 
 def test_a_job_leads_to_the_explanation_of_its_ranks(page: Page, url: str) -> None:
-    page.goto(f"{url}job?job=job")
+    page.goto(f"{url}job?run=job/rank_1")
     page.get_by_role("link", name="Explain").click()
     expect(page).to_have_url(re.compile(r"explain\?.*run=.*job.*rank_0"))
 

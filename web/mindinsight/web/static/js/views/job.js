@@ -78,11 +78,12 @@ class JobView {
     this.offs.forEach((off) => off());
   }
 
-  /** Return the job in the address, otherwise the first with several ranks; undefined if there is none. */
+  /** Return the job in the address or of the run there, otherwise the first with several ranks. */
   job() {
-    const { app } = this;
-    const wanted = app.url.get("job");
-    return wanted === null ? jobsOf(app)[0]?.id : idOf(wanted);
+    const { selection, url } = this.app;
+    const [job, run] = [url.get("job"), url.get("run")];
+    if (job !== null) return idOf(job);
+    return run === null ? jobsOf(this.app)[0]?.id : (selection.run(idOf(run))?.job ?? idOf(run));
   }
 
   /** Build the page and load the health. */
