@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from mindinsight.server.api import checkpoint_faults
 from mindinsight.server.api.checkpoint_faults import search_checkpoints
 
 
@@ -38,3 +40,30 @@ def test_the_scale_of_a_normalization_counts_and_the_state_of_an_optimizer_does_
     for number, value in enumerate((1.0, 200.0), 1):
         np.savez(tmp_path / f"net-{number}.npz", **{"norm.weight": np.full(4, value)})  # type: ignore[arg-type]
     assert len(search_checkpoints("./run", tmp_path, ()).claims) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "last", "expected"),
+    [
+        ("compare_weights", np.nan, "claim.explain.checkpoint_non_finite"),
+        ("weight_timeline", 1.0, "claim.explain.checkpoint_frozen"),
+    ],
+)
+def test_a_checkpoint_removed_in_the_middle_of_a_search_leaves_the_rest(
+    step: str, last: float, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a training does that keeps its newest ones."""
+    for number, value in enumerate((1.0, 1.0, last), 1):
+        save(tmp_path / f"net-{number}.npz", value)
+    followed = getattr(checkpoint_faults, step)
+
+    def removed(*arguments: object) -> object:
+        (tmp_path / "net-1.npz").unlink()
+        monkeypatch.setattr(checkpoint_faults, step, followed)
+        raise FileNotFoundError
+
+    monkeypatch.setattr(checkpoint_faults, step, removed)
+    search = search_checkpoints("./run", tmp_path, ())
+    assert not (tmp_path / "net-1.npz").exists()
+    assert [claim.key for claim in search.claims] == [expected]
+    assert search.count == 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -150,8 +151,9 @@ def _of_series(
     yield from [broken] if broken else []
     yield from [grown[1]] if grown else []
     if not unread:
-        yield from _frozen(series, known, executor)
-    if unread:
+        with suppress(UnreadableError, OSError):  # removed or replaced since they were searched
+            yield from _frozen(series, known, executor)
+    else:
         facts = {"n": len(unread), "names": few(unread, _NAMED)}
         yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)
 
