@@ -21,6 +21,7 @@ def test_names_steps_and_tables() -> None:
     assert first == Embedding("words:00010", "00010/words/tensors.tsv")
     assert (first.tag, first.step) == ("words", 10)
     assert (second.tag, second.step, second.path) == ("default", None, "")
+    assert (Embedding("model:words", "").tag, Embedding("model:words", "").step) == ("model:words", None)
 
 
 def test_other_text_names_none() -> None:

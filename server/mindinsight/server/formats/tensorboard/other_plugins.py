@@ -23,7 +23,7 @@ class Embedding:
     @property
     def tag(self) -> str:
         """Return the name without its step."""
-        return self.name.rpartition(":")[0] or self.name
+        return self.name if self.step is None else self.name.rpartition(":")[0]
 
     @property
     def step(self) -> int | None:
