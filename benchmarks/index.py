@@ -14,13 +14,16 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+import optuna
 
 from benchmarks import busy, decode, live, opening, workloads
 from benchmarks.servers import MindInsight, NotLoadedError, Ours, Server, TensorBoard, timed_requests
+from mindinsight.writer import SummaryRecord
 
 ROUNDS = 3
 IDLE = 30.0  # seconds
 TAG = "train/loss_1"
+SEARCHED, SETTINGS = 100, 30  # runs of a search, and its settings
 NONE = "–"
 
 Start = Callable[[], Server]
@@ -295,6 +298,43 @@ def first_curves(contest: Contest) -> list[Row]:
     return [Row(work, cells[0], NONE, cells[1], "≤ 3")]
 
 
+def first_importance(contest: Contest) -> list[Row]:
+    """A hundred runs of thirty settings, of which two matter: the first answer, and Optuna's evaluator."""
+    base = contest.new_folder()
+    settings = np.random.default_rng(0).random((SEARCHED, SETTINGS))
+    losses = np.abs(settings[:, 0] - 0.4) + settings[:, 1] * 0.3
+    for number, (row, loss) in enumerate(zip(settings.tolist(), losses.tolist(), strict=True)):
+        with SummaryRecord(str(base / f"run_{number:02}")) as record:
+            chosen = {f"setting_{index}": value for index, value in enumerate(row)}
+            record.add_value("custom_lineage_data", "user", chosen)
+            record.add_value("scalar", "loss", loss, step=0)
+    with contest.ours(base)() as server:
+        server.wait(SEARCHED)
+        began = time.monotonic()
+        answer = server.get("/v2/lineage/importance?objective=scalar:loss")
+        ours = time.monotonic() - began
+    best = {
+        column["key"] for column in sorted(answer["columns"], key=lambda column: -column["importance"])[:2]
+    }
+    if best != {"user:setting_0", "user:setting_1"}:
+        raise AssertionError(f"the importance names {best}")
+    began = time.monotonic()
+    _ask_optuna(settings, losses)
+    theirs = time.monotonic() - began
+    work = f"importance of {SETTINGS} settings over {SEARCHED} runs, first answer, s"
+    return [Row(work, NONE, NONE, f"{ours:.2f}; Optuna's fANOVA {theirs:.1f}", "≤ 3")]
+
+
+def _ask_optuna(settings: np.ndarray, losses: np.ndarray) -> None:
+    study = optuna.create_study()
+    scale = optuna.distributions.FloatDistribution(0, 1)
+    scales = {f"setting_{index}": scale for index in range(SETTINGS)}
+    for row, loss in zip(settings.tolist(), losses.tolist(), strict=True):
+        params = dict(zip(scales, row, strict=True))
+        study.add_trial(optuna.create_trial(params=params, distributions=scales, value=loss))
+    optuna.importance.get_param_importances(study)  # its default is fANOVA
+
+
 def w3(contest: Contest) -> list[Row]:
     mine, theirs = base_of("w3")
     limits = ", keeping 51 of 500 histograms, 10 of 200 images, no tensors"
@@ -366,6 +406,7 @@ MEASURES: dict[str, Callable[[Contest], list[Row]]] = {
         short_series,
         thinned_series,
         first_curves,
+        first_importance,
         w3,
         w4,
         decoding,
