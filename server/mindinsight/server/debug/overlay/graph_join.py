@@ -1,6 +1,5 @@
 """Join of a dumped step with a graph: the node of each operator of the dump."""
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,13 +92,10 @@ def rename_scopes(
     return pair_scopes(list(keys), list(drawn), lambda name: shapes.get(keys[name]), drawn_shape)
 
 
-_NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
-
-
 def _split(name: str) -> tuple[str, int]:
     """Return a name without ``-opN``, escaped as in file names, and the number N, -1 if the name has none."""
-    match = _NUMBERED.fullmatch(escape_name(name))
-    return (match[1], int(match[2])) if match else (escape_name(name), -1)
+    stem, mark, number = name.rpartition("-op")
+    return (escape_name(stem), int(number)) if mark and number.isdecimal() else (escape_name(name), -1)
 
 
 def _without_underscores(name: str) -> str:
@@ -115,7 +111,10 @@ def _same_but_underscores(ran: Iterable[str], drawn: Iterable[str]) -> dict[str,
     Both are names of operators. Stems that either side has twice but for underscores are left out.
     """
     sides: list[dict[str, set[str]]] = [{}, {}]
-    for side, names in zip(sides, (ran, drawn), strict=True):
+    both = list(ran), list(drawn)
+    if not any("/_" in name for names in both for name in names):
+        return {}  # most graphs: saves half of the time of a join
+    for side, names in zip(sides, both, strict=True):
         for name in names:
             side.setdefault(_split(_without_underscores(name))[0], set()).add(_split(name)[0])
     return {
@@ -138,12 +137,13 @@ class _Wiring:
         self.drawn: dict[str, dict[int, int]] = {}
         self.dumped: dict[str, dict[int, list[Operator]]] = {}
         self._stems: dict[int, str] = {}
+        self._splits: dict[str, tuple[str, int]] = {}  # of the graph's names, most of which the dump has too
         self._named = {(operator.graph, operator.name): operator for operator in operators}
         self._wired = any(operator.sources for operator in operators)
         exact: dict[str, int] = {}
         for node, (name, kind) in enumerate(_kinds(graph)):
             if kind == OPERATOR:
-                self._stems[node], self.number_of[node] = _split(name)
+                self._stems[node], self.number_of[node] = self._splits[name] = _split(name)
                 self.drawn.setdefault(self._stems[node], {})[self.number_of[node]] = node
                 exact.setdefault(name.rpartition("/")[2], node)
             elif kind == PARAMETER:
@@ -169,7 +169,7 @@ class _Wiring:
 
     def _split(self, name: str) -> tuple[str, int]:
         """Return the stem in the graph of an operator of the dump, and its number."""
-        stem, number = _split(name)
+        stem, number = self._splits.get(name) or _split(name)
         return self._alike.get(stem, stem), number
 
     def _is_shared(self, node: int) -> bool:
@@ -247,11 +247,11 @@ def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[i
     that, else by the operators that feed them. Unmatched numbers are missing.
     """
     ran, drawn = wiring.dumped[stem], wiring.drawn[stem]
-    nodes = [drawn[number] for number in sorted(drawn)]
-    by_rank = dict(zip(sorted(ran), nodes, strict=False))
     equal, same = len(ran) == len(drawn), ran.keys() == drawn.keys()
     if same and len(ran) == 1:
-        return by_rank
+        return drawn
+    nodes = [drawn[number] for number in sorted(drawn)]
+    by_rank = dict(zip(sorted(ran), nodes, strict=False))
     fed = {number: wiring.sources_of(ran[number][0]) for number in sorted(ran)}
     if None in fed.values():
         if equal:
