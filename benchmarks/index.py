@@ -307,7 +307,8 @@ def first_importance(contest: Contest) -> list[Row]:
         with SummaryRecord(str(base / f"run_{number:02}")) as record:
             chosen = {f"setting_{index}": value for index, value in enumerate(row)}
             record.add_value("custom_lineage_data", "user", chosen)
-            record.add_value("scalar", "loss", loss, step=0)
+            record.add_value("scalar", "loss", loss)
+            record.record(1)
     with contest.ours(base)() as server:
         server.wait(SEARCHED)
         began = time.monotonic()
