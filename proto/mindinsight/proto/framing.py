@@ -31,10 +31,8 @@ def encode_record(payload: bytes) -> bytes:
 
 
 def decode_header(header: bytes) -> int | None:
-    """Return the payload length in 12 header bytes, or None if their checksum is wrong.
-
-    Raises struct.error for another number of bytes.
-    """
+    """Return the payload length in 12 header bytes, or None if their checksum is wrong. Raises struct.error
+    for another number of bytes."""
     length, crc = _HEADER.unpack(header)
     return int(length) if crc == masked_crc(header[:8]) else None
 

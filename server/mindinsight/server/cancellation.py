@@ -115,11 +115,9 @@ def watch(future: Future[T]) -> None:
 
 
 def result_of(future: Future[T], seconds: float = LONGEST) -> T:
-    """Return the result of a future, waiting at most `seconds`.
-
-    Raises Cancelled if the task of this thread is cancelled meanwhile, BrokenExecutor if the future is
-    cancelled otherwise or is not done in time, and the error of the future.
-    """
+    """Return the result of a future, waiting at most `seconds`. Raises Cancelled if the task of this thread
+    is cancelled meanwhile, BrokenExecutor if the future is cancelled otherwise or is not done in time, and
+    the error of the future."""
     try:
         return future.result(seconds)
     except CancelledError:

@@ -14,11 +14,11 @@ _BEFORE: Final = {name: os.environ.get(name) for name in SAFE_PATH}
 
 
 def safe_context(preload: Sequence[str]) -> Any:
-    """Return the context of `multiprocessing` in which to start worker processes.
+    """Return the context of `multiprocessing` in which to start worker processes. Raises OSError.
 
     Where there is "fork", they are forked from a process that is started here, unless it runs, and that has
     imported the modules to `preload`. Only that process gets `SAFE_PATH`, not the programs that a user starts
-    from this one. Raises OSError.
+    from this one.
     """
     if not hasattr(os, "fork"):
         return multiprocessing.get_context("spawn")

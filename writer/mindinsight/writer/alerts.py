@@ -68,6 +68,7 @@ class AlertThrottle:
 
     def holds_back(self, title: str, level: str, now: float, wait: float) -> bool:
         """Return True if an alert of this title and level passed less than ``wait`` seconds before ``now``.
+        Otherwise note that this one passes at ``now``, and return False.
 
         Otherwise note that this one passes at ``now`` (seconds), and return False.
         """

@@ -21,12 +21,13 @@ class HostArray(NamedTuple):
 
 
 def to_numpy(value: object) -> HostArray:
-    """Return ``value`` as an array in host memory, of the same shape.
+    """Return ``value`` as an array in host memory, of the same shape. Raises TypeError if ``value`` contains
+    no numbers.
 
     Accepts NumPy, MindSpore, PyTorch (any device, with or without gradient) and JAX arrays, objects with
     ``__array__`` or ``__dlpack__``, and Python numbers or nested lists of them. Types unknown to NumPy
     (bfloat16, the float8 family) become float32, 4-bit integers become 8-bit, without changing a value.
-    ``dtype`` is the name of the original type. Raises TypeError if ``value`` contains no numbers.
+    ``dtype`` is the name of the original type.
     """
     if isinstance(value, np.ndarray):
         return _known(value, shared=True)

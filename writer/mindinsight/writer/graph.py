@@ -108,9 +108,9 @@ class GraphBuilder:
         self, name: str, shape: Shape = None, dtype: str = "float32", role: ParameterRole | None = None
     ) -> str:
         """Add an input of the network, a weight or a buffer, as its ``role`` says, and return ``name``.
+        Raises ValueError for a used name.
 
-        Without a role viewers guess it from the name. A shape of None is unknown. Raises ValueError for a
-        used name.
+        Without a role viewers guess it from the name. A shape of None is unknown.
         """
         if name in self._names:
             raise ValueError(f"the graph has {name!r} already")
@@ -138,12 +138,12 @@ class GraphBuilder:
         source_lines: Sequence[str] = (),
         number: int | None = None,
     ) -> str:
-        """Add an operator with its inputs and the type of its output, and return its name.
+        """Add an operator with its inputs and the type of its output, and return its name. Raises ValueError
+        for an input that is not in the graph yet.
 
         ``several`` has shape and type of each output if there are several. ``source_lines`` is the code,
         innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/". ``number`` is the ``n`` of the full
-        name, by default the number of earlier nodes of this type. Raises ValueError for an input that is not
-        in the graph yet.
+        name, by default the number of earlier nodes of this type.
         """
         if unknown := [name for name in inputs if name not in self._names]:
             raise ValueError(f"inputs of {op_type} that are not in the graph: {', '.join(unknown)}")

@@ -84,10 +84,8 @@ class HyperConfig:
 
 
 def read_hyper_config(text: str) -> Mapping[str, Any]:
-    """Parse the text of the environment variable, a JSON object.
-
-    Raises HyperConfigError for anything else, and for more than LONGEST characters.
-    """
+    """Parse the text of the environment variable, a JSON object. Raises HyperConfigError for anything else,
+    and for more than LONGEST characters."""
     if len(text) > LONGEST:
         raise HyperConfigError(f"{VARIABLE} has {len(text)} characters; {LONGEST} are allowed")
     try:

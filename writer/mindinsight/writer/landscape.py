@@ -195,9 +195,10 @@ Setup: TypeAlias = Callable[[], Any]
 
 def loss_of(setup: Setup, samples: int) -> Loss:
     """Return the loss function that ``setup`` returns, or that of its (model, network, dataset, metrics).
+    Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
+    MindSpore documents.
 
-    The latter evaluates about ``samples`` samples. Raises TypeError and ValueError if the result of ``setup``
-    is neither a function nor the tuple that MindSpore documents.
+    The latter evaluates about ``samples`` samples.
     """
     made = setup()
     if callable(made):

@@ -68,10 +68,8 @@ class Metric(ABC):
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Metric:
-        """Select the inputs that ``update`` uses, in this order, and return the metric.
-
-        Raises ValueError unless ``indexes`` is a list of int.
-        """
+        """Select the inputs that ``update`` uses, in this order, and return the metric. Raises ValueError
+        unless ``indexes`` is a list of int."""
         if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
             raise ValueError(f"indexes must be a list of int, got {indexes!r}")
         self._indexes = indexes
@@ -113,11 +111,11 @@ def checked_type(eval_type: str) -> EvalType:
 
 
 def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints, Ints, int]:
-    """Return predicted and true class number of each element, and the number of classes C.
+    """Return predicted and true class number of each element, and the number of classes C. Raises ValueError
+    for other shapes and for a class number outside 0..C-1.
 
     ``prediction`` has the shape (N, C, ...) with a score for each class. The largest score is the predicted
-    class. ``truth`` has class numbers of shape (N, ...), or is one-hot in the shape of ``prediction``. Raises
-    ValueError for other shapes and for a class number outside 0..C-1.
+    class. ``truth`` has class numbers of shape (N, ...), or is one-hot in the shape of ``prediction``.
     """
     if prediction.ndim < 2:
         raise ValueError(f"a prediction has the shape (N, C, ...), got {prediction.shape}")
@@ -133,9 +131,10 @@ def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints
 
 
 def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Bools, Bools]:
-    """Return prediction and truth as rows [samples, C], True if a label is set.
+    """Return prediction and truth as rows [samples, C], True if a label is set. Raises ValueError for other
+    shapes and values.
 
-    Takes 0/1 arrays of one shape (N, C, ...). Raises ValueError for other shapes and values.
+    Takes 0/1 arrays of one shape (N, C, ...).
     """
     if prediction.ndim < 2 or prediction.shape != truth.shape:
         raise ValueError(f"multilabel takes one shape (N, C, ...), got {prediction.shape} and {truth.shape}")
@@ -181,11 +180,10 @@ class _Counts(Metric):
         self._empty = False
 
     def eval(self, average: bool = False) -> Doubles | float:
-        """Return the metric of each class (each sample for multilabel), or the mean.
+        """Return the metric of each class (each sample for multilabel), or the mean. Raises RuntimeError
+        without a batch.
 
         0 without elements to count.
-
-        Raises RuntimeError without a batch.
         """
         if self._empty:
             raise RuntimeError(f"{type(self).__name__}: there was no batch to evaluate")
@@ -284,10 +282,8 @@ class Loss(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Add the mean of a loss of rank 0 or 1.
-
-        Raises ValueError for another number of inputs or rank, and for an empty list.
-        """
+        """Add the mean of a loss of rank 0 or 1. Raises ValueError for another number of inputs or rank, and
+        for an empty list."""
         if len(inputs) != 1:
             raise ValueError(f"Loss takes one input, got {len(inputs)}")
         loss = array_of(inputs[0])
@@ -304,9 +300,10 @@ class Loss(Metric):
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
-    """Return a new metric by name: accuracy (or acc), loss, precision, recall, F1, fbeta.
+    """Return a new metric by name: accuracy (or acc), loss, precision, recall, F1, fbeta. Raises KeyError for
+    another name.
 
-    Further arguments are passed to the metric. Raises KeyError for another name.
+    Further arguments are passed to the metric.
     """
     metrics: dict[str, type[Metric]] = {"F1": F1, "acc": Accuracy, "accuracy": Accuracy, "fbeta": Fbeta}
     metrics |= {"loss": Loss, "precision": Precision, "recall": Recall}

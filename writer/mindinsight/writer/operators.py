@@ -40,7 +40,8 @@ class OperatorValues:
             self._barriers.add(barrier)
 
     def take(self) -> list[tuple[str, str, object]]:
-        """Return plugin, tag and value of everything delivered since the last call."""
+        """Return (plugin, tag, value) of the newest value of each plugin and tag delivered since the last
+        call, [] if there is none."""
         for wait in tuple(self._barriers):
             wait()
         with self._lock:
@@ -95,11 +96,8 @@ class _Summary(Operator):
         raise NotImplementedError
 
     def __call__(self, name: str, value: object) -> None:
-        """Record ``value`` under the tag ``name`` at the next ``record``.
-
-        Raises TypeError if ``name`` is not text, ValueError if it is empty or if this kind does not take the
-        shape of ``value``.
-        """
+        """Record ``value`` under the tag ``name`` at the next ``record``. Raises TypeError if ``name`` is not
+        text, ValueError if it is empty or if this kind does not take the shape of ``value``."""
         if not isinstance(name, str):
             raise TypeError(f"the name must be a str, got {type(name).__name__}")
         if not name:
@@ -180,10 +178,11 @@ class Print(Operator):
 
 
 def tensor_text(value: object) -> str:
-    """Return a tensor in the format of MindSpore's Print, abridged beyond 1000 elements.
+    """Return a tensor in the format of MindSpore's Print, abridged beyond 1000 elements. Raises TypeError if
+    there are no numbers.
 
     Floating values have 8 digits after the point, float16 has 4. A tensor without dimensions is its number
-    with 6 digits. Raises TypeError if there are no numbers.
+    with 6 digits.
     """
     host = to_numpy(value)
     values, shape = host.values, list(host.values.shape)
@@ -220,13 +219,13 @@ def _numbers(values: npt.NDArray[np.generic]) -> str:
 
 
 def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Callable[[], None]:
-    """Record gradients as histograms ``<parameter>/gradient``, until the returned function is called.
+    """Record gradients as histograms ``<parameter>/gradient``, until the returned function is called. Raises
+    TypeError for a network of another framework, ValueError for an invalid pattern or ``every``.
 
     Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
     compiled. Of each ``every`` backward passes the first is recorded, at the next ``SummaryRecord.record``.
     In graph mode ``every`` is 1. ``pattern`` is a regular expression that matches the start of the
-    parameter's name. Recording in a compiled graph does not end. Raises TypeError for a network of another
-    framework, where gradients are ordinary values, and ValueError for an invalid pattern or ``every``.
+    parameter's name. Recording in a compiled graph does not end.
     """
     if every < 1:
         raise ValueError(f"every must be at least 1, got {every!r}")

@@ -31,11 +31,8 @@ def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> An
 
 
 def directory(log_dir: Any) -> Path:
-    """Return the absolute path of ``log_dir``.
-
-    Raises TypeError unless it is text or a Path, ValueError if it is blank or a URL, NotADirectoryError for a
-    file.
-    """
+    """Return the absolute path of ``log_dir``. Raises TypeError unless it is text or a Path, ValueError if it
+    is blank or a URL, NotADirectoryError for a file."""
     if not isinstance(log_dir, Path):
         typed(log_dir, str, "log_dir")
     if not str(log_dir).strip():
@@ -52,10 +49,7 @@ def directory(log_dir: Any) -> Path:
 
 def name_part(value: str, argument: str) -> str:
     """Return ``value`` if it is a valid prefix or suffix of a file name: ASCII letters, digits, ``_`` and
-    inner dots.
-
-    Raises TypeError or ValueError otherwise.
-    """
+    inner dots. Raises TypeError or ValueError otherwise."""
     if not _NAME_PART.fullmatch(typed(value, str, argument)):
         raise ValueError(f"{argument} must match {_NAME_PART.pattern}, got {value!r}")
     return value
@@ -63,9 +57,7 @@ def name_part(value: str, argument: str) -> str:
 
 def file_size(value: Any) -> int | None:
     """Return ``max_file_size`` in bytes, or None for no limit: for None, and with a warning for 0 and less.
-
-    Raises TypeError unless it is an int or None.
-    """
+    Raises TypeError unless it is an int or None."""
     size: int | None = typed(value, int, "max_file_size", optional=True)
     if size is not None and size <= 0:
         _log.warning("max_file_size is %d: files are not limited", value)
@@ -86,10 +78,8 @@ def tensor_format(export_options: Any) -> str | None:
 
 
 def positive(value: Any, argument: str) -> float:
-    """Return ``value`` if it is a finite number above zero, of Python or NumPy.
-
-    Raises TypeError or ValueError otherwise.
-    """
+    """Return ``value`` if it is a finite number above zero, of Python or NumPy. Raises TypeError or
+    ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
     if not value > 0:
@@ -105,10 +95,8 @@ def interval(value: Any, argument: str) -> float:
 
 
 def step(value: Any) -> int:
-    """Return ``value`` as a signed 64-bit step.
-
-    Raises TypeError unless it is an int or a NumPy integer, ValueError if it has more than 64 bits.
-    """
+    """Return ``value`` as a signed 64-bit step. Raises TypeError unless it is an int or a NumPy integer,
+    ValueError if it has more than 64 bits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"step must be an int, got {type(value).__name__}")
     number = int(value)
@@ -119,9 +107,7 @@ def step(value: Any) -> int:
 
 def name_end(value: str, argument: str) -> str:
     """Return ``value`` if it is "" or has only letters, digits and ``_.+-``, as the end of a file name.
-
-    Raises TypeError or ValueError otherwise.
-    """
+    Raises TypeError or ValueError otherwise."""
     if not re.fullmatch(r"[\w.+-]*", typed(value, str, argument)):
         raise ValueError(f"{argument} must be letters, digits and any of _.+-, got {value!r}")
     return value

@@ -47,10 +47,8 @@ class Pending:
         self._room = LARGEST_EVENT
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
-        """Validate ``value``, and keep a copy of it under the tag ``name``.
-
-        Raises like ``SummaryRecord.add_value``, and TooLarge.
-        """
+        """Validate ``value``, and keep a copy of it under the tag ``name``. Raises like
+        ``SummaryRecord.add_value``, and TooLarge."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))
@@ -65,9 +63,9 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """Return the job that records ``value`` alone, as its own event.
+        """Return the job that records ``value`` alone, as its own event. Raises like ``add``.
 
-        Collected values remain. Raises like ``add``.
+        Collected values remain.
         """
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
@@ -141,10 +139,8 @@ class StepQueue:
         self._lock = threading.Lock()
 
     def collect(self, plugin: str, name: str, value: Any) -> None:
-        """Collect a value of a plugin under a name for the next step.
-
-        Raises like ``Pending.add``, TooLarge only if strict.
-        """
+        """Collect a value of a plugin under a name for the next step. Raises TypeError or ValueError for an
+        invalid value, and TooLarge only if strict, else a value that is too large is left out."""
         try:
             self._pending.add(plugin, name, value)
         except TooLarge:
@@ -165,10 +161,8 @@ class StepQueue:
                 self._pending.refused.clear()
 
     def put_value(self, step: int, wall_time: float | None, plugin: str, name: str, value: Any) -> None:
-        """Queue a value as a separate event, at ``wall_time`` (default: now).
-
-        Raises like ``Pending.add``, TooLarge only if strict.
-        """
+        """Queue a value as a separate event, at ``wall_time`` (default: now). Raises like ``Pending.add``,
+        TooLarge only if strict."""
         try:
             wall = time.time() if wall_time is None else wall_time
             job = self._pending.single_job(step, wall, plugin, name, value)

@@ -198,6 +198,8 @@ class SummaryRecord:
         self, plugin: str, name: str, value: Any, *, step: int | None = None, wall_time: float | None = None
     ) -> None:
         """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
+        Raises TypeError for a value of another kind, ValueError for an unknown plugin, an empty name or an
+        impossible shape.
 
         ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, whose column ``takes`` names the
         accepted values. ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
@@ -207,8 +209,7 @@ class SummaryRecord:
 
         Of two values with the same name and step, readers show the later one. Threads that share a recorder
         share the collected values: the ``record`` of one takes the values of all. With ``step`` a value is a
-        separate event at ``wall_time`` (Unix seconds, default now). Raises TypeError for a value of another
-        kind, ValueError for an unknown plugin, an empty name or an impossible shape.
+        separate event at ``wall_time`` (Unix seconds, default now).
         """
         if value is None and plugin == "graph":
             return  # of a network that cannot be traced: graph_of has given the warning
@@ -319,10 +320,8 @@ class SummaryRecord:
             _log.warning("the console is not recorded: %s", error)
 
     def set_mode(self, mode: str) -> None:
-        """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded.
-
-        Raises ValueError for another mode.
-        """
+        """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded. Raises
+        ValueError for another mode."""
         if mode not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {mode!r}")
         self._mode = mode

@@ -56,10 +56,8 @@ class SystemSampler:
     """
 
     def __init__(self, record: Record, directory: str, seconds: float = SECONDS) -> None:
-        """Start the thread. ``seconds`` below 1 count as 1.
-
-        Raises ImportError without psutil, ValueError unless ``seconds`` is above 0.
-        """
+        """Start the thread. ``seconds`` below 1 count as 1. Raises ImportError without psutil, ValueError
+        unless ``seconds`` is above 0."""
         self._seconds = max(options.interval(seconds, "seconds"), _LEAST_SECONDS)
         self._record = weakref.ref(record)
         self._probes: list[Callable[[], Values]] = [Machine(directory).values, *accelerators()]

@@ -148,9 +148,9 @@ def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[st
 @router.get("/place")
 def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str, int | None]:
     """Return the position of a dumped operator in the graph: its index in the tree as `place`, or the node
-    number of a parameter as `outer`.
+    number of a parameter as `outer`. Returns 404 if the operator is not in the graph.
 
-    The other is null. Returns 404 if the operator is not in the graph.
+    The other is null.
     """
     graph_node = overlay.joined.nodes.get((graph, recorded))
     if graph_node is None:

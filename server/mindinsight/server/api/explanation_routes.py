@@ -42,10 +42,10 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 @router.post("")
 def start(service: CurrentService, run: RunId, dump: DumpId = "") -> dict[str, int]:
-    """Start the explanation of a run in the background, and return its number as `explanation`.
+    """Start the explanation of a run in the background, and return its number as `explanation`. Returns 404
+    for an unknown run, or if the run has no such dump.
 
-    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far. Returns 404 for
-    an unknown run, or if the run has no such dump.
+    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far.
     """
     service.loader.want([run])
     return {"explanation": EXPLANATION.start(service, Explained(run=run, dump=dump))}
@@ -65,13 +65,14 @@ def difference(service: CurrentService, run: RunId, baseline: RunId) -> dict[str
 
 @router.get("/{number}")
 def parts(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the parts of an explanation that are known so far, and its progress.
+    """Return the parts of an explanation that are known so far, and its progress. Returns 404 for an unknown
+    or expired number.
 
     The topic of a part is one of summary, tensors, growth, checks, checkpoints, ranks, curves, end,
     difference, unknown. The summary comes first once everything was searched. Claims with the verdict "found"
     are faults, except those of `difference`. `after` of a part is True if all of its faults are at or after
     the first fault of the tensors. `links` are pages that show the faults, and `curves` are drawn in a frame
-    of 320 by 120 pixels. Returns 404 for an unknown or expired number.
+    of 320 by 120 pixels.
     """
     job = EXPLANATION.find(service, number)
     done, items = job.done, list(job.items)

@@ -53,10 +53,8 @@ def views(service: CurrentService) -> dict[str, Any]:
 
 @router.put("")
 def save(saved: SavedView, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Save a view, replacing one of the same name, and return all views.
-
-    Returns 404 for an unknown page, and 409 if there are too many views.
-    """
+    """Save a view, replacing one of the same name, and return all views. Returns 404 for an unknown page, and
+    409 if there are too many views."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
     with storing(_errors(saved.name)):
@@ -66,10 +64,8 @@ def save(saved: SavedView, request: Request, service: CurrentService) -> dict[st
 
 @router.patch("")
 def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
-    """Rename a saved view, and return all views.
-
-    Returns 404 for an unknown name, and 409 if the new one is taken.
-    """
+    """Rename a saved view, and return all views. Returns 404 for an unknown name, and 409 if the new one is
+    taken."""
     with storing(_errors(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
@@ -118,9 +114,10 @@ def defaults(service: CurrentService) -> dict[str, Any]:
 @defaults_router.put("")
 def keep(settings: DefaultSettings, request: Request, service: CurrentService) -> dict[str, Any]:
     """Store default settings of a page, used if it is opened without settings, and return those of all pages.
+    Returns 404 for an unknown page.
 
     An empty query removes them. The settings of the page `all` apply to every page: `n` significant digits,
-    `e=1` for powers of ten, `r` seconds between two refreshes. Returns 404 for an unknown page.
+    `e=1` for powers of ten, `r` seconds between two refreshes.
     """
     if settings.view != saved_views.ALL_PAGES and settings.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {settings.view!r}.", page=settings.view)

@@ -61,9 +61,7 @@ class Pages:
 
     def render(self, view: str, lang: str) -> str:
         """Return the frame of the page `view` as HTML, with the block of data from which its scripts start.
-
-        Raises KeyError if a view or language is unknown.
-        """
+        Raises KeyError if a view or language is unknown."""
         texts = self._assets.text(lang)
         boot: dict[str, Any] = {
             "view": view,

@@ -124,10 +124,8 @@ def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any
 
 @router.delete("/{report_id}")
 def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a report with its frozen cards, and return all other reports.
-
-    Returns 404 for an unknown report.
-    """
+    """Delete a report with its frozen cards, and return all other reports. Returns 404 for an
+    unknown report."""
     with storing(_ERRORS):
         service.workspace.reports.forget(report_id)
     return reports(service)
@@ -135,10 +133,8 @@ def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
 
 @router.post("/{report_id}/blocks")
 def insert(report_id: str, body: NewBlock, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a text or a pinned card, and return the report and, as `added`, the id of the block.
-
-    Returns 404 for an unknown report, block or page, and 409 if there are too many blocks.
-    """
+    """Add a text or a pinned card, and return the report and, as `added`, the id of the block. Returns 404
+    for an unknown report, block or page, and 409 if there are too many blocks."""
     pin = body.pin
     if pin is not None and pin.view not in request.app.state.pages - {PAGE}:
         raise ApiError(404, "unknown_page", f"There is no page {pin.view!r}.", page=pin.view)
@@ -151,10 +147,8 @@ def insert(report_id: str, body: NewBlock, request: Request, service: CurrentSer
 
 @router.put("/{report_id}/blocks/{block_id}")
 def write(report_id: str, block_id: str, body: NewText, service: CurrentService) -> dict[str, Any]:
-    """Change a text that was read at `version`, and return the report.
-
-    Returns 404 for an unknown report or block, and 409 if another user has changed the text since.
-    """
+    """Change a text that was read at `version`, and return the report. Returns 404 for an unknown report or
+    block, and 409 if another user has changed the text since."""
     with storing(_ERRORS):
         service.workspace.reports.write(report_id, block_id, body.text, body.version)
     return read(report_id, service)
@@ -163,8 +157,9 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 @router.patch("/{report_id}/blocks/{block_id}")
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
     """Move a block, freeze its card with the content in `body`, or make it live again, and return the report.
+    Returns 404 for an unknown report or block.
 
-    Freezing without content also makes the card live. Returns 404 for an unknown report or block.
+    Freezing without content also makes the card live.
     """
     with storing(_ERRORS):
         if body.action == "move":
@@ -224,9 +219,10 @@ def start(
 
 @run_report_router.get("/{number}")
 def progress(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the progress of a report. `key` is a text of the locale files for the current work.
+    """Return the progress of a report. `key` is a text of the locale files for the current work. Returns 404
+    for an unknown or expired number.
 
-    `progress` is null before the first work. Returns 404 for an unknown or expired number.
+    `progress` is null before the first work.
     """
     job = REPORT.find(service, number)
     newest = next((part for part in reversed(list(job.items)) if isinstance(part, Progress)), None)
@@ -235,10 +231,8 @@ def progress(service: CurrentService, number: int) -> dict[str, Any]:
 
 @run_report_router.get("/{number}/page")
 def page(service: CurrentService, number: int, name: FileName = "report") -> Response:
-    """Return the finished report, as a download of this name.
-
-    Returns 404 for an unknown or expired number, and 409 until the report is finished.
-    """
+    """Return the finished report, as a download of this name. Returns 404 for an unknown or expired number,
+    and 409 until the report is finished."""
     job = REPORT.find(service, number)
     made = next((part for part in reversed(list(job.items)) if isinstance(part, Page)), None)
     if made is None:

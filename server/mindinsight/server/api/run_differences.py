@@ -103,11 +103,11 @@ def is_without_fault(run: Run) -> bool:
 
 
 def is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if `other` is good enough to compare `run` with.
+    """Return True if `other` is good enough to compare `run` with. Raises ValueError if the two have no
+    scalar in common.
 
     No rank of its job, as far as in `runs`, has a fault or differs from the others. A common scalar has
-    enough values to be searched for more than NaN. The script is not known to differ from the run's. Raises
-    ValueError if the two have no scalar in common.
+    enough values to be searched for more than NaN. The script is not known to differ from the run's.
     """
     ranks = list({rank.id: rank for rank in (other, *runs) if rank.job == other.job}.values())
     common = run.scalars.keys() & other.scalars.keys()

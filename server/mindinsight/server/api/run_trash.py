@@ -57,11 +57,12 @@ def listing(service: CurrentService) -> dict[str, Any]:
 
 @router.post("/v2/runs/trash")
 def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
-    """Move the directories of runs into the trash folder `stamp` beside their base directory.
+    """Move the directories of runs into the trash folder `stamp` beside their base directory. Returns 404 for
+    an unknown run, and 403 if the server does not allow moving runs.
 
     `moved` lists the moved runs. `refused` gives for each run that stays the reason: a key of the locale
     files, and the error if there is one. A run inside another one of the request moves with it and is not
-    listed. Returns 404 for an unknown run, and 403 if the server does not allow moving runs.
+    listed.
     """
     runs, stamp, now = service.store.snapshot().runs, trash.new_stamp(), time.time()
     for run in request.runs:
@@ -84,10 +85,7 @@ def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
 @router.post("/v2/runs/trash/restore")
 def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
     """Move runs back from the trash, and return those moved and the reasons for the others, as `discard`
-    does.
-
-    Returns 403 if the server does not allow moving runs.
-    """
+    does. Returns 403 if the server does not allow moving runs."""
 
     def move(run: str) -> Reason | None:
         return _moved(service, run, lambda base, below: trash.restore(base, below, request.stamp))
@@ -96,10 +94,8 @@ def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
 
 
 def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason | None]) -> dict[str, Any]:
-    """Call `move` for each run, and return the moved runs, and the reasons for those that stay.
-
-    Raises ApiError if moving is not allowed.
-    """
+    """Call `move` for each run, and return the moved runs, and the reasons for those that stay. Raises
+    ApiError if moving is not allowed."""
     if not _may_move(service):
         text = "Start the server with --allow-delete, and with a token if others can reach it."
         raise ApiError(403, "may_not_delete", text)

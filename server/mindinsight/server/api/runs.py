@@ -82,19 +82,18 @@ class NoteChanges(BaseModel):
 
 @router.patch("/v2/runs/notes")
 def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
-    """Store fields of a run's note, and return the note. Omitted fields are unchanged.
+    """Store fields of a run's note, and return the note. Omitted fields are unchanged. Returns 404 for an
+    unknown run.
 
-    `pinned` is the baseline: at most one run is pinned. Returns 404 for an unknown run.
+    `pinned` is the baseline: at most one run is pinned.
     """
     return _annotated(service, [change])[0]
 
 
 @router.patch("/v2/runs/notes/many")
 def annotate_many(change: NoteChanges, service: CurrentService) -> dict[str, Any]:
-    """Store the changes of many notes together, and return the changed notes.
-
-    Returns 404, and stores nothing, if a run is unknown.
-    """
+    """Store the changes of many notes together, and return the changed notes. Returns 404, and stores
+    nothing, if a run is unknown."""
     return {"notes": _annotated(service, change.changes)}
 
 

@@ -227,8 +227,9 @@ class DumpReader:
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> Sequence[TensorEntry]:
         """Return the tensors of a step in the order written. Default: the first step of the first rank.
+        Raises KeyError for an unknown rank or step.
 
-        `operator` is a name or a pattern with `*` and `?`. Raises KeyError for an unknown rank or step.
+        `operator` is a name or a pattern with `*` and `?`.
         """
         rank, step = self._chosen(rank, step)
         return [
@@ -244,10 +245,10 @@ class DumpReader:
         rank: int | None = None,
     ) -> Array:
         """Return one tensor, by default the first output of `operator` at the first step of the first rank.
-
-        It has its recorded type, but bfloat16 and smaller floats become float32.
         Raises KeyError if no such tensor was dumped, ValueError if several operators match or only statistics
         were recorded, and UnreadableError for a damaged file.
+
+        It has its recorded type, but bfloat16 and smaller floats become float32.
         """
         entries = self.tensors(step, rank, operator)
         if not entries:
@@ -344,11 +345,9 @@ class DumpReader:
 
 
 def dump(path: str | os.PathLike[str], executor: Executor | None = None) -> DumpReader:
-    """Open the dump in a directory. With an `executor`, its processes measure and compare tensors.
-
-    Raises ValueError, which lists the dumps below the directory, if it is not a dump, and UnreadableError if
-    it is an invalid one.
-    """
+    """Open the dump in a directory. With an `executor`, its processes measure and compare tensors. Raises
+    ValueError, which lists the dumps below the directory, if it is not a dump, and UnreadableError if it is
+    an invalid one."""
     return DumpReader(path, executor)
 
 

@@ -102,9 +102,10 @@ def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
     """Write `scalars.csv` or `scalars.parquet` of one run and its machine, and yield a result per series.
+    Raises BadSettings if the package for Parquet is missing.
 
     Without scalars nothing is written. With `overwritten` every recorded row is written, with a column of
-    that name. Raises BadSettings if the package for Parquet is missing.
+    that name.
     """
     machine = summary.scalars(f"{SYSTEM}*", run)
     series = Scalars({**summary.scalars(run=run).series, **machine.series})

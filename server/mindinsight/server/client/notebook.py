@@ -30,13 +30,14 @@ def show(
     workspace: str | Path | None = None,
     port: int | None = None,
 ) -> str:
-    """Show the runs of one or several directories in this cell, and return the address of the page.
+    """Show the runs of one or several directories in this cell, and return the address of the page. Raises
+    BadSettings if a directory is missing or the server cannot start.
 
     Directories are given as to `mindinsight start`. A running server with the same directories that notebooks
     may embed is reused. Otherwise a server is started in the background on a free port, which `mindinsight
     stop --port N` ends. `view` is a page's name ("" for the table of runs), `height` is in pixels. `frames`
     are the origins of notebooks on other machines. `port` is the port of a new server. Outside of a notebook
-    nothing is displayed. Raises BadSettings if the directory is missing or the server cannot start.
+    nothing is displayed.
     """
     bases = bases_of(summary_base_dir)
     running = None if frames else _running(bases)
@@ -99,10 +100,8 @@ def register(ipython: Any) -> None:
 
 
 def mindinsight(line: str) -> None:
-    """Show the dashboard in this cell. `line` is `start` with options, such as `start --logdir runs`.
-
-    Raises BadSettings for unknown options, and as `show`.
-    """
+    """Show the dashboard in this cell. `line` is `start` with options, such as `start --logdir runs`. Raises
+    BadSettings for unknown options, and as `show`."""
     options = _parser().parse_args(shlex.split(line))
     show(options.summary_base_dir, view=options.view, height=options.height, port=options.port)
 

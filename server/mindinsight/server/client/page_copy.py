@@ -204,10 +204,8 @@ class Recorder:
 
 
 def visit(page: Page, recorder: Recorder, address: str) -> None:
-    """Open the page at an address and scroll to its end, so that it requests all of its data.
-
-    Raises OSError if responses cannot be written.
-    """
+    """Open the page at an address and scroll to its end, so that it requests all of its data. Raises OSError
+    if responses cannot be written."""
     page.goto(recorder.server + address, wait_until="domcontentloaded")
     _settle(page, recorder)
     if recorder.failure is not None:
@@ -220,9 +218,10 @@ def visit(page: Page, recorder: Recorder, address: str) -> None:
 
 
 def _record_graph(recorder: Recorder, run: str) -> None:
-    """Store the responses that the graph page of a run needs if a user opens a scope or selects a box.
+    """Store the responses that the graph page of a run needs if a user opens a scope or selects a box. Raises
+    OSError if responses cannot be written.
 
-    The page was visited before. Raises OSError if responses cannot be written.
+    The page was visited before.
     """
     questions = []
     for key in recorder.answers:
@@ -246,10 +245,8 @@ def _record_graph(recorder: Recorder, run: str) -> None:
 
 
 def _record_absent_graphs(recorder: Recorder, runs: Iterable[Mapping[str, Any]]) -> None:
-    """Store that runs have no graph, and the profiles of data pipelines that they did not record.
-
-    Raises OSError if responses cannot be written.
-    """
+    """Store that runs have no graph, and the profiles of data pipelines that they did not record. Raises
+    OSError if responses cannot be written."""
     for run in runs:
         if not run["kinds"].get("graph") and not run.get("pipeline"):
             for path in ("v2/graph/graphs", "v2/graph/pipeline"):
@@ -384,7 +381,8 @@ def export_site(
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
-    """Write the pages of a running server into `out`, and yield number, count and address of each.
+    """Write the pages of a running server into the empty folder `out`, and yield number, count and address of
+    each before its visit. `listed` is the answer of `v2/runs`.
 
     They are yielded before the page is visited. `out` is an empty folder. `listed` is the answer of
     `v2/runs`.

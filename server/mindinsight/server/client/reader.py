@@ -148,10 +148,8 @@ class Summary:
         return tuple(_chosen_runs(self._store.snapshot().runs, run))
 
     def run(self, run: str) -> Run:
-        """Return one run by its id: files, damage, columns, references.
-
-        Raises KeyError for an unknown one.
-        """
+        """Return one run by its id: files, damage, columns, references. Raises KeyError for an
+        unknown one."""
         return self._store.snapshot().runs[run]
 
     def by_id(self) -> Mapping[str, Run]:
@@ -175,10 +173,8 @@ class Summary:
         return tuple(sorted({tag for names in tags for tag in names}))
 
     def lineage(self, run: str) -> Lineage | None:
-        """Return the settings and results of a run, or None if they were not recorded.
-
-        Raises KeyError if unknown.
-        """
+        """Return the settings and results of a run, or None if they were not recorded. Raises KeyError if
+        unknown."""
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:

@@ -96,8 +96,7 @@ class Tools:
 
     async def series(self, run: str, tag: str, points: int = 40) -> str:
         """Summarise one scalar of a run, or of its machine (`system/...`), with `points` points (at most
-        200).
-        """
+        200). An unknown run or scalar is an error."""
         record = self._run(run)
         series = record.curve(tag)
         if series is None:
@@ -163,6 +162,7 @@ class Tools:
 
     async def first_fault(self, dump: str = "", step: int | None = None) -> str:
         """Find the first operator of a tensor dump that made or received NaN or infinity, why, and where.
+        Without `dump`, list the dumps.
 
         Without `dump`, list the dumps. Without `step`, the first step with a fault is shown.
         """

@@ -103,10 +103,8 @@ def diff(options: argparse.Namespace) -> int:
 
 
 def _open(path: Path) -> WeightFile:
-    """Return the tensors and plain values that a checkpoint lists, without reading the tensors.
-
-    Raises UnreadableError, or for a directory ValueError with the names of its files.
-    """
+    """Return the tensors and plain values that a checkpoint lists, without reading the tensors. Raises
+    UnreadableError, or for a directory ValueError with the names of its files."""
     if not path.is_dir():
         try:
             return open_weights(path)

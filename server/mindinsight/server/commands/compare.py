@@ -107,10 +107,8 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _run(summary: Summary, name: str) -> Run:
-    """Return a run by its id below the given directories, or by its directory.
-
-    Raises BadSettings if there is none.
-    """
+    """Return a run by its id below the given directories, or by its directory. Raises BadSettings if there is
+    none."""
     for candidate in (name, f"./{name}".rstrip("/"), name.rstrip("/")):
         if candidate in summary.runs:
             return summary.run(candidate)

@@ -28,10 +28,7 @@ def register(subparsers: Any, name: str = "export") -> None:
 
 def export(options: argparse.Namespace) -> int:
     """Write the values of the matching runs to files, and return 0, or 1 if data or files were damaged or
-    nothing was written.
-
-    Raises BadSettings if no run matches or the files cannot be written.
-    """
+    nothing was written. Raises BadSettings if no run matches or the files cannot be written."""
     summary = Summary(options.summary_base_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:

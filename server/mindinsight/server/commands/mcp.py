@@ -33,9 +33,7 @@ def register(subparsers: Any) -> None:
 
 def answer_agent(options: argparse.Namespace) -> int:
     """Serve the Model Context Protocol on standard input and output until the input ends, and return 0.
-
-    Raises BadSettings without the package mcp.
-    """
+    Raises BadSettings without the package mcp."""
     try:
         import mcp.server  # noqa: F401 (an extra)
     except ImportError:

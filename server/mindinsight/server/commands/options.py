@@ -190,10 +190,8 @@ def unused_options() -> Mapping[str, Unused]:
 
 
 def token(text: str) -> str:
-    """Return ``text`` if it is a valid token.
-
-    Raises ArgumentTypeError if it has fewer than 8 characters, or control characters.
-    """
+    """Return ``text`` if it is a valid token. Raises ArgumentTypeError if it has fewer than 8 characters, or
+    control characters."""
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(terminal_text("cli.error.short_token", {"n": SHORTEST_TOKEN}))
     if not text.isprintable():

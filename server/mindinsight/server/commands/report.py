@@ -31,10 +31,8 @@ def register(subparsers: Any) -> None:
 
 @report_errors
 def report(options: argparse.Namespace) -> int:
-    """Write the report, and return 0, or 2 if the file cannot be written.
-
-    Raises BadSettings (exit code 1) unless exactly one run matches.
-    """
+    """Write the report, and return 0, or 2 if the file cannot be written. Raises BadSettings (exit code 1)
+    unless exactly one run matches."""
     from mindinsight.server.api.explanation import explained_report  # with every analysis
 
     summary, run = chosen_run(options.name, options.summary_base_dir)
@@ -54,10 +52,8 @@ def report(options: argparse.Namespace) -> int:
 
 
 def chosen_run(name: str, bases: Sequence[str]) -> tuple[Summary, str]:
-    """Return all runs, and the id of the only run called `name`. A job's name selects its first rank.
-
-    Raises BadSettings, which suggests similar names, unless exactly one run matches.
-    """
+    """Return all runs, and the id of the only run called `name`. A job's name selects its first rank. Raises
+    BadSettings, which suggests similar names, unless exactly one run matches."""
     summary = Summary(bases)
     matches = summary.matching(name) or _first_rank(summary, name)
     if not matches and Path(name).is_dir():

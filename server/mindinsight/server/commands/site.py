@@ -33,11 +33,8 @@ def register(subparsers: Any) -> None:
 
 
 def site(options: argparse.Namespace) -> int:
-    """Write the pages of all runs as plain files to a folder, and return 0.
-
-    Raises BadSettings if the folder has content, if there is no run or too many, without a browser, or if
-    writing fails.
-    """
+    """Write the pages of all runs as plain files to a folder, and return 0. Raises BadSettings if the folder
+    has content, if there is no run or too many, without a browser, or if writing fails."""
     from mindinsight.server.client.page_copy import export_site
 
     out = _empty_folder(options.out)

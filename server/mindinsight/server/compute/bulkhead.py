@@ -88,11 +88,12 @@ class Bulkhead:
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T], waits: bool = False) -> T:
-        """Return the result of `function`, called in a thread. Cancelling this cancels its token.
+        """Return the result of `function`, called in a thread. Cancelling this cancels its token. Raises Full
+        if too many calls wait already, no slot was free in time, or there is no thread, and MemoryShort if
+        the memory that all calls may take is taken.
 
         With `waits` the call waits for memory as long as for a slot, otherwise it takes only memory that is
-        free. Raises Full if too many calls wait already, no slot was free in time, or there is no thread, and
-        MemoryShort if the memory that all calls may take is taken.
+        free.
         """
         await self._take_slot()
         call = None
@@ -108,10 +109,9 @@ class Bulkhead:
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
         """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them.
+        Raises TimeoutError if an item takes four times the patience, and cancels its call.
 
         Each waits for memory: an answer that has begun cannot be refused any more, only cut.
-
-        Raises TimeoutError if an item takes four times the patience, and cancels its call.
         """
         held = [items]
         del items

@@ -41,10 +41,8 @@ class LruCache(Generic[Value]):
         self._computations: OrderedDict[Hashable, _Computation[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key, computed by `make` if it is not cached. Errors are not cached.
-
-        Raises what `make` raises, in all waiting callers, and Cancelled if the caller's work is cancelled.
-        """
+        """Return the value of a key, computed by `make` if it is not cached. Errors are not cached. Raises
+        what `make` raises, in all waiting callers, and Cancelled if the caller's work is cancelled."""
         future: Future[Value] = Future()
         with self._lock:
             existing = self._computations.get(key)

@@ -37,10 +37,8 @@ class MemoryBudget:
         self._until = 0.0
 
     def share(self) -> Share:
-        """Return a new share of the budget, with the least claim, for a call that begins.
-
-        Raises MemoryShort if that much is not free.
-        """
+        """Return a new share of the budget, with the least claim, for a call that begins. Raises MemoryShort
+        if that much is not free."""
         share = Share(self, next(self._numbers))
         share.claim(0)
         return share
@@ -62,9 +60,7 @@ class Share:
 
     def claim(self, size: int) -> None:
         """Claim the memory for reading `size` bytes at once, as far as it exceeds the memory already claimed.
-
-        Raises MemoryShort if that much is not free.
-        """
+        Raises MemoryShort at once if that much is not free."""
         claimed = self._budget._claimed
         had, needed = claimed.get(self._number, 0), max(SHARE, COPIES * size)
         if needed > had:

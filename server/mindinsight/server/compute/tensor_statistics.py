@@ -107,10 +107,10 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Return the statistics of an array of any shape.
+    """Return the statistics of an array of any shape. Raises TypeError for strings, objects and dates.
 
     Complex numbers count by magnitude, and booleans as 0 and 1. Statistics of the finite elements are None
-    without one. Raises TypeError for strings, objects and dates.
+    without one.
     """
     return combine(parts(values))
 

@@ -84,9 +84,7 @@ class TaskExecutor(Executor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Submit a call and return its future, which is cancelled when the task of the calling thread is.
-
-        Raises RuntimeError after `shutdown`.
-        """
+        Raises RuntimeError after `shutdown`."""
         task = Task((fn, args, kwargs))
         self._tasks.add(task)
         task.add_done_callback(self._settled)
@@ -269,10 +267,7 @@ class Worker:
 
     def call(self, call: Call, end: float) -> Answer | None:
         """Run a call in the process and return its answer, or None if there is none by ``end`` (monotonic
-        time).
-
-        Return None also if the process ended, or stopped in the middle of its answer.
-        """
+        time). Return None also if the process ended, or stopped in the middle of its answer."""
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
             wait_for([self._pipe, self._process.sentinel], end - time.monotonic())

@@ -124,7 +124,8 @@ _UNITS: Final = {
 def difference_claim(
     size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
 ) -> Claim | None:
-    """Return a difference as part of a claim, or None if ``size`` is None.
+    """Return the difference ``size``, a share of the baseline, or with ``absolute`` a number, as part of a
+    claim, or None if ``size`` is None. If it exceeds the share ``other``, so does its text.
 
     ``size`` is a share of the baseline, shown in ``unit`` with enough digits to exceed the share ``other`` if
     it does, or with ``absolute`` a number.

@@ -216,10 +216,10 @@ class Spread:
 
 
 def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of three or more curves differ, or None without a significant difference.
+    """Return how the levels of three or more curves differ, or None without a significant difference. Return
+    None also for fewer curves or fewer than ``FEWEST_STEPS`` steps.
 
     The levels over all steps are compared first, then those of the second half, then of the first half.
-    Return None also for fewer curves or fewer than ``FEWEST_STEPS`` steps.
     """
     longest = max((len(steps) for steps, _ in curves), default=0)
     if len(curves) < 3 or longest < FEWEST_STEPS:

@@ -33,10 +33,8 @@ def association(values: Sequence[Any], target: Doubles) -> float | None:
 
 
 def pearson(pairs: Doubles) -> float | None:
-    """Return the correlation of the two columns of ``pairs`` [n, 2], all finite.
-
-    Return None if a column is constant, or without rows.
-    """
+    """Return the correlation of the two columns of ``pairs`` [n, 2], all finite, or None if a column is
+    constant or there are no rows."""
     if not len(pairs):
         return None
     scaled = pairs / [unit_of(column) for column in pairs.T]
@@ -69,10 +67,8 @@ def ranks(values: Doubles) -> Doubles:
 
 
 def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio (eta) of the target over the groups, or None if it is undefined.
-
-    Returns None if the target is constant, there is only one group, or every group has one member.
-    """
+    """Return the correlation ratio (eta) of the target over the groups, or None if it is undefined. Returns
+    None if the target is constant, there is only one group, or every group has one member."""
     target = target / unit_of(target)
     names, group = np.unique(np.asarray(groups), return_inverse=True)
     whole = float(((target - target.mean()) ** 2).sum())

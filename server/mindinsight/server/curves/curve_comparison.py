@@ -354,9 +354,10 @@ def _means(values: Doubles) -> Doubles:
 
 def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
     """Return the numbers of bad runs above and below all good runs, or None if one lies among the good runs.
+    Return None also if all bad runs are on one side, because their sides need not be counted, or if random
+    groups would often be as far apart.
 
-    ``good`` [g] and ``bad`` [b] are means of runs. Return None also if all bad runs are on one side, because
-    their sides need not be counted, or if random groups would often be as far apart.
+    ``good`` [g] and ``bad`` [b] are means of runs.
     """
     above, below = int((bad > good.max()).sum()), int((bad < good.min()).sum())
     by_chance = (len(bad) + 1) / math.comb(len(good) + len(bad), len(good))

@@ -66,9 +66,7 @@ class Formula:
 
 def parse_formula(text: str) -> Formula:
     """Parse a formula. A tag with other characters is put in double quotes. `/` in a name belongs to it.
-
-    Raises BadFormula if the text is no formula, or names no scalar.
-    """
+    Raises BadFormula if the text is no formula, or names no scalar."""
     tags: list[str] = []
 
     def placeholder(match: re.Match[str]) -> str:

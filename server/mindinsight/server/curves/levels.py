@@ -169,11 +169,11 @@ def is_level(levels: Levels) -> bool:
 
 
 def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UNDONE) -> Change | None:
-    """Return the rise of a curve that ends `least` times above its lowest level, or None.
+    """Return the lasting rise of a curve to `least` times its lowest level or more, or None for a lower or
+    brief one, a level of 0 or less, and a rise like an earlier one that came back.
 
     It lasts for the last quarter of the curve, unless it is tenfold, or rises on over the last levels and
-    undoes the share ``undoing`` of the fall. Return None also for a curve that is not above zero, for one
-    that regains less than a tenth of its fall, and for one that rose as far before and came back.
+    undoes the share ``undoing`` of the fall.
     """
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
@@ -405,10 +405,8 @@ def collapse(levels: Levels) -> Change | None:
 
 
 def growth(levels: Levels) -> Change | None:
-    """Return the growth of a curve that ends a hundred times above its lowest level, or None.
-
-    Return None also if that level is not above zero.
-    """
+    """Return the growth of a curve that ends a hundred times above its lowest level, or None. Return None
+    also if that level is not above zero."""
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
     if low <= 0 or end < GROWN * low:

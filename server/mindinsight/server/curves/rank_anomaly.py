@@ -107,7 +107,8 @@ def period_of(steps: Ints, width: float) -> int | None:
 
 
 def row_evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict[str, Any], ...]:
-    """Return the evidence of a claim about rows of curves, whose ranks are ``ranks`` [r]."""
+    """Return the evidence of a claim about ``rows`` of curves, {"row": row, "rank": rank or None} for each.
+    ``ranks`` [r] are those of all curves."""
     return tuple({"row": row, "rank": ranks[row]} for row in rows)
 
 

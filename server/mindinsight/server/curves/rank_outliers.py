@@ -50,7 +50,8 @@ def median(values: Doubles) -> Doubles:
 
 
 def usual_change(raw: Doubles, size: Doubles) -> Doubles:
-    """Return [r, c] the robust standard deviation of the differences, from their changes between columns.
+    """Return [r, c] the robust standard deviation of the differences ``raw`` [r, c], from their changes
+    between columns. ``size`` [c] is the magnitude of the median curve.
 
     Level shifts cancel in changes. The estimate is pooled over ranks and about 25 columns. It is larger for a
     rank that is noisier than the others and where the median is larger (a step with a checkpoint). It is at

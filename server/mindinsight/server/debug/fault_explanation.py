@@ -114,11 +114,8 @@ def _first_non_finite(values: Array) -> tuple[int, ...] | None:
 
 
 def explain(dump: Dump, fault: Fault) -> Explanation | None:
-    """Return the explanation of a fault that an operator made.
-
-    Return None for other faults, and if values are missing, unreadable or too large, or the output is not
-    floating-point.
-    """
+    """Return the explanation of a fault that an operator made. Return None for other faults, and if values
+    are missing, unreadable or too large, or the output is not floating-point."""
     if fault.kind != "made" or fault.entry.ref is None:
         return None
     operator = faulty_operator(fault)

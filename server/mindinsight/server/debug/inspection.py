@@ -91,10 +91,8 @@ class Listing:
         return list_operators(self.dump, self.rank, self.step)
 
     def result(self, entry: TensorEntry) -> TensorResult | None:
-        """Return the statistics of one tensor, or None until they are computed.
-
-        Raises KeyError for a tensor that is not in the listing.
-        """
+        """Return the statistics of one tensor, or None until they are computed. Raises KeyError for a tensor
+        that is not in the listing."""
         position = self.positions[slot_key(entry)]
         return self.results[position] if position < len(self.results) else None
 

@@ -107,8 +107,9 @@ def operator_tree(
     operators: Iterable[Operator], links: Sequence[Link], order: Sequence[tuple[str, str]] = ()
 ) -> OperatorTree:
     """Return the tree of operators joined by ``links``, and by control edges for pairs of names in ``order``.
+    Raises UnreadableError without an operator.
 
-    Parameters and data are left out. Names are as recorded. Raises UnreadableError without an operator.
+    Parameters and data are left out. Names are as recorded.
     """
     candidates = [operator for operator in operators if operator.type != "Parameter"]
     paths = zip(candidates, paths_of(candidates), strict=True)

@@ -141,9 +141,7 @@ class ValueChain:
 
     def _received(self, target: str, source: str) -> TensorEntry | None:
         """Return the recorded input of ``target`` that comes from ``source``, or None if that is unknown.
-
-        Returns None if the slots cannot be paired with sources.
-        """
+        Returns None if the slots cannot be paired with sources."""
         operator = self._operators.get(target)
         if operator is None or len(operator.inputs) != len(operator.sources):
             return None

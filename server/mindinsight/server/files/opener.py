@@ -63,9 +63,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[int]:
 
 
 def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Return a regular file as a binary stream.
-
-    Raises as `open_file`.
+    """Return a regular file as a binary stream. Raises as `open_file`.
 
     A large file of a remote store is fetched block by block as it is read, and has no descriptor.
     """
@@ -74,11 +72,10 @@ def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
 
 @contextmanager
 def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """Open a folder, yield an iterator of its entries, and close it on exit.
+    """Open a folder, yield an iterator of its entries, and close it on exit. Raises LinkError or another
+    OSError.
 
     The ``path`` of an entry is only its name.
-
-    Raises LinkError or another OSError.
     """
     check()
     descriptor = _walk(os.fspath(path), _FOLDER)
@@ -91,10 +88,11 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 @contextmanager
 def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
-    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit.
+    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit. Raises
+    LinkError or another OSError.
 
     The descriptor is for calls with ``dir_fd``. With `new` it is that of the innermost folder, and missing
-    ones are created. Raises LinkError or another OSError.
+    ones are created.
     """
     descriptor = _walk(os.fspath(path), _WAY)
     try:
@@ -124,9 +122,7 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
 
 def _raw_file(path: str | os.PathLike[str], by_ranges: bool = False) -> RawIOBase:
     """Open a regular file with its content, which is fetched from a store if the file is a placeholder.
-
-    Raises as `open_file`, and OSError if the content cannot be fetched.
-    """
+    Raises as `open_file`, and OSError if the content cannot be fetched."""
     check()
     file = FileIO(open_file(path))
     state = os.fstat(file.fileno())
@@ -188,10 +184,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def _walk(path: str, flags: int) -> int:
     """Open a path without following links, and return the descriptor. Where one system call cannot do that,
-    open component by component.
-
-    Raises LinkError or another OSError.
-    """
+    open component by component. Raises LinkError or another OSError."""
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # could lead out of the base directory
         raise FileNotFoundError(errno.ENOENT, "paths with .. are not allowed", path)

@@ -24,10 +24,10 @@ class NotOursError(OSError):
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder, and missing folders above it, with mode 0700, and return its path.
+    """Create a folder, and missing folders above it, with mode 0700, and return its path. Raises NotOursError
+    for a link or a folder of another user.
 
-    An existing folder of this user is made private. Raises NotOursError for a link or a folder of another
-    user.
+    An existing folder of this user is made private.
     """
     missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
     for folder in reversed(missing):
@@ -46,10 +46,8 @@ def own_folder(path: Path) -> Path:
 
 
 def check_folder(path: Path, writable: int = 0o022) -> None:
-    """Raise NotOursError unless `path` is a folder of this user without the mode bits `writable`.
-
-    Raises another OSError for a missing one.
-    """
+    """Raise NotOursError unless `path` is a folder of this user without the mode bits `writable`. Raises
+    another OSError for a missing one."""
     state = path.lstat()
     if not stat.S_ISDIR(state.st_mode):
         raise NotOursError(errno.ENOTDIR, "not a folder, or a link to one", str(path))
@@ -94,13 +92,13 @@ def read_own(path: Path) -> bytes:
 
 @contextmanager
 def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file of this user, yield the connection, and close it on exit.
+    """Open an SQLite file of this user, yield the connection, and close it on exit. Raises NotOursError for a
+    file of another user or one with views or triggers, which would run within our queries. Raises OSError for
+    a missing file, and sqlite3.Error.
 
     With `to_write` the file is created if it is missing, otherwise it is opened for reading only.
 
-    A query is interrupted after `STEPS` instructions. Raises NotOursError for a file of another user or one
-    with views or triggers, which would run within our queries. Raises OSError for a missing file, and
-    sqlite3.Error.
+    A query is interrupted after `STEPS` instructions.
     """
     if to_write:
         with suppress(FileExistsError):
@@ -128,10 +126,10 @@ def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> N
 
 
 def trusted_copy(path: str) -> Path | None:
-    """Return the top folder of the local copy of a remote store that contains a file, else None.
+    """Return the top folder of the local copy of a remote store that contains a file, else None. Raises
+    NotOursError if another user could have put files into the folder that contains the copy.
 
-    Only copies below a folder of `trust_copies` count. Raises NotOursError if another user could have put
-    files into the folder that contains the copy.
+    Only copies below a folder of `trust_copies` count.
     """
     for folder in map(Path, _copies):
         if Path(path).is_relative_to(folder):
@@ -165,11 +163,9 @@ _AGAIN: Final = 0.01  # seconds between two attempts
 
 @contextmanager
 def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
-    """Hold the lock ``<file>.lock`` until exit, also against other processes and over NFS.
-
-    Raises TimeoutError (an OSError) if the lock was not free within ``wait`` seconds, and NotOursError if the
-    lock file belongs to another user.
-    """
+    """Hold the lock ``<file>.lock`` until exit, also against other processes and over NFS. Raises
+    TimeoutError (an OSError) if the lock was not free within ``wait`` seconds, and NotOursError if the lock
+    file belongs to another user."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = open_own(Path(f"{file}.lock"), os.O_RDWR | os.O_CREAT)
     try:

@@ -75,10 +75,8 @@ class PlaceholderIndex:
             return str(url)
 
     def files(self) -> dict[str, RemoteFile]:
-        """Return all placeholders by path below the copy, including fetched ones, {} without an index.
-
-        Raises OSError.
-        """
+        """Return all placeholders by path below the copy, including fetched ones, {} without an index. Raises
+        OSError."""
         if not self.exists():
             return {}
         with self._open() as database:
@@ -99,10 +97,7 @@ class PlaceholderIndex:
 
     def find(self, path: str) -> list[Placeholder]:
         """Return the placeholder at a path, also a fetched one, and up to 15 unfetched ones after it in its
-        folder. [] if there is no placeholder at the path.
-
-        Raises OSError.
-        """
+        folder. [] if there is no placeholder at the path. Raises OSError."""
         with self._open() as database:
             rows = database.execute(
                 "SELECT path, address, size, modified, tag FROM file"
@@ -174,11 +169,11 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
 
 
 def fetch(path: str) -> bool:
-    """Replace a placeholder by its content, and return False if there is no placeholder at this path.
+    """Replace a placeholder by its content, and return False if there is no placeholder at this path. Raises
+    OSError if the store does not return the content.
 
     Small following files of the folder are fetched too, because a reader of one tensor of a dump usually
-    reads all. An interrupted fetch continues where it ended. Raises OSError if the store does not return the
-    content.
+    reads all. An interrupted fetch continues where it ended.
     """
     placeholder = find_placeholder(path)
     if placeholder is None:
@@ -199,9 +194,9 @@ def fetch(path: str) -> bool:
 
 def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
     """Return the copy, its index and the placeholders from an absolute path on, or None if no trusted copy
-    has one.
+    has one. Raises OSError.
 
-    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`. Raises OSError.
+    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`.
     """
     copy = trusted_copy(path)
     if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
@@ -296,10 +291,8 @@ BLOCK: Final = 256 << 10  # bytes of one block
 
 
 def open_ranges(path: str) -> RangedFile | None:
-    """Return the placeholder at this absolute path as a file read in blocks, or None if there is none.
-
-    Raises OSError if the workspace cannot be written to.
-    """
+    """Return the placeholder at this absolute path as a file read in blocks, or None if there is none. Raises
+    OSError if the workspace cannot be written to."""
     placeholder = find_placeholder(path)
     if placeholder is None:
         return None

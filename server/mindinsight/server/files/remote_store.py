@@ -74,9 +74,7 @@ class RemoteStore:
 
     def read(self, file: RemoteFile, start: int, end: int) -> bytes:
         """Return the bytes from ``start`` to before ``end``, fewer if the file is shorter.
-
-        Raises StoreError.
-        """
+        Raises StoreError."""
         data: bytes = self._try(lambda: self._opened().cat_file(file.address, start=start, end=end))
         return (
             data[start:end] if len(data) > end - start else data
@@ -110,9 +108,7 @@ class RemoteStore:
 
     def _try(self, request: Callable[[], T]) -> T:
         """Return the result of a request, which is repeated after a wait if the store is busy or unreachable.
-
-        Raises StoreError.
-        """
+        Raises StoreError."""
         wait = FIRST_WAIT
         for attempt in range(ATTEMPTS):
             self.requests += 1
@@ -129,20 +125,16 @@ class RemoteStore:
 
 
 def concurrently(function: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-    """Yield the result of ``function`` for each item in order, from `REQUESTS` threads.
-
-    Raises what the function raises.
-    """
+    """Yield the result of ``function`` for each item in order, from `REQUESTS` threads. Raises what the
+    function raises."""
     with ThreadPoolExecutor(REQUESTS, "store") as executor:
         for start in range(0, len(items), _QUEUED):
             yield from executor.map(function, items[start : start + _QUEUED])
 
 
 def open_store(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, or a `WebStore`, and the root in it.
-
-    Raises BadSettings if it cannot be opened or a package is missing.
-    """
+    """Return the fsspec file system of a URL, or a `WebStore`, and the root in it. Raises BadSettings if it
+    cannot be opened or a package is missing."""
     outer, *inner = [part.partition("://")[0].lower() for part in url.split("::")]
     if outer in _WEB:
         from mindinsight.server.files.web_store import WebStore

@@ -35,10 +35,8 @@ def new_stamp() -> str:
 
 
 def discard(base: Path, below: str, stamp: str) -> None:
-    """Move the directory `below` a base directory into the folder `stamp` of its trash.
-
-    Raises LinkError, or OSError, also if the trash is on another file system.
-    """
+    """Move the directory `below` a base directory into the folder `stamp` of its trash. Raises LinkError, or
+    OSError, also if the trash is on another file system."""
     *folders, name = below.split("/")
     with (
         open_folder(base.joinpath(*folders)) as source,
@@ -48,10 +46,10 @@ def discard(base: Path, below: str, stamp: str) -> None:
 
 
 def restore(base: Path, below: str, stamp: str) -> None:
-    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``.
+    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``. Raises LinkError for a
+    link on the path, and OSError, also if the path is taken.
 
-    Folders of the trash that are empty afterwards are removed. Raises LinkError for a link on the path, and
-    OSError, also if the path is taken.
+    Folders of the trash that are empty afterwards are removed.
     """
     *folders, name = below.split("/")
     with (

@@ -79,10 +79,10 @@ class WebStore:
         """Do nothing. Cached responses expire on their own."""
 
     def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
-        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing.
-
-        If there were more, `cut` is True. What the server refuses or lacks below `root` is left out. Raises
+        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing. Raises
         StatusError if it refuses `root`, or for another failure.
+
+        If there were more, `cut` is True. What the server refuses or lacks below `root` is left out.
         """
         self.cut = False
         self._characters = sum(len(link) for page in self._pages.values() for link in page.answer)

@@ -23,11 +23,9 @@ _BLOCK: Final = 1 << 16  # bytes read at a time
 
 
 def opened(path: str | Path) -> IO[bytes]:
-    """Open a regular file and return it as a binary file for reading.
-
-    Raises UnreadableError if it is missing, a link or a special file, if access is denied, or if nearly all
-    of it are holes, which were never written and take hours to read.
-    """
+    """Open a regular file and return it as a binary file for reading. Raises UnreadableError if it is
+    missing, a link or a special file, if access is denied, or if nearly all of it are holes, which were never
+    written and take hours to read."""
     try:
         file = open_stream(path)
     except LinkError as error:
@@ -53,10 +51,10 @@ def length_of(file: IO[bytes]) -> int:
 
 
 def read_bytes(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:
-    """Return the [size] bytes from ``offset`` on, read-only uint8.
+    """Return the [size] bytes from ``offset`` on, read-only uint8. Raises UnreadableError if the file is too
+    short or became shorter, or if memory runs out.
 
-    Memory is allocated only after the length of the file has been checked. Raises UnreadableError if the file
-    is too short or became shorter, or if memory runs out.
+    Memory is allocated only after the length of the file has been checked.
     """
     length = file.seek(0, 2)
     if offset + size > length:

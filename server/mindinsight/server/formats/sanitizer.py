@@ -87,10 +87,7 @@ def safe_text(text: str | bytes) -> str:
 
 def safe_value(value: Any) -> Any:
     """Return a JSON or protobuf value with texts converted as by `safe_text` and integers as by
-    `show_integer`.
-
-    Raises RecursionError for a value that is nested too deeply.
-    """
+    `show_integer`. Raises RecursionError for a value that is nested too deeply."""
     if isinstance(value, (str, bytes)):
         return safe_text(value)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -43,10 +43,8 @@ def read_json(path: Path, limits: Limits = JSON) -> Any:
 
 
 def parse_json(text: str, limits: Limits = JSON) -> Any:
-    """Return the value of a JSON text. Integers are limited to 64 bits, texts can be encoded as UTF-8.
-
-    Raises ValueError or RecursionError for invalid JSON, UnreadableError beyond the limits.
-    """
+    """Return the value of a JSON text. Integers are limited to 64 bits, texts can be encoded as UTF-8. Raises
+    ValueError or RecursionError for invalid JSON, UnreadableError beyond the limits."""
     limits.check_items(sum(map(text.count, _STRUCTURE)))
     decode = json.JSONDecoder(parse_int=parse_integer).decode if _LONG_NUMBER.search(text) else json.loads
     value = decode(text)
@@ -58,11 +56,12 @@ _DECODER: Final = json.JSONDecoder(parse_int=parse_integer)
 
 
 def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
-    """Return the JSON object in a file, and its damage or None.
+    """Return the JSON object in a file, and its damage or None. Raises UnreadableError if the file cannot be
+    read.
 
     ``NaN`` and ``Infinity`` are allowed. Of a truncated file, the complete members are returned: all members
     of the object ``inner``, and other members if they are plain texts. For another JSON value, {} is returned
-    with damage. Raises UnreadableError if the file cannot be read.
+    with damage.
     """
     text = read_text(path, JSON)
     try:

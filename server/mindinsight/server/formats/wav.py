@@ -62,10 +62,8 @@ class Peaks:
 
 
 def wav(encoded: bytes) -> Wav:
-    """Return the header of a WAV file.
-
-    Raises UnreadableError with the reasons ``audio.no_wav`` and ``audio.header``.
-    """
+    """Return the header of a WAV file. Raises UnreadableError with the reasons ``audio.no_wav`` and
+    ``audio.header``."""
     if encoded[:4] != b"RIFF" or encoded[8:12] != b"WAVE":
         raise UnreadableError("audio.no_wav", "not a RIFF file of type WAVE")
     form: tuple[int, ...] | None = None
@@ -102,9 +100,7 @@ def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
 
 def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
     """Return the peaks of the first 8 channels in ``intervals`` equal intervals, at most one for each frame.
-
-    Raises UnreadableError with the reason ``audio.encoding`` for other types of samples.
-    """
+    Raises UnreadableError with the reason ``audio.encoding`` for other types of samples."""
     kind = (header.encoding, header.bits)
     if kind not in _TYPES and kind != _THREE_BYTES:
         raise UnreadableError("audio.encoding", f"encoding {header.encoding} of {header.bits} bits")

@@ -37,9 +37,7 @@ class CutError(UnparsableError):
 
 def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield key (number and wire type), start and end of the content of each field. Groups are skipped.
-
-    Raises UnparsableError when it reaches an invalid field.
-    """
+    Raises UnparsableError when it reaches an invalid field."""
     groups: list[int] = []
     while at < end:
         key, at = (data[at], at + 1) if data[at] < 0x80 else read_size(data, at, end)
@@ -68,10 +66,8 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
 
 
 def last_field(data: Octets, at: int, end: int, key: int) -> tuple[int, int] | None:
-    """Return start and end of the content of the last field with the key, or None without one.
-
-    Raises UnparsableError.
-    """
+    """Return start and end of the content of the last field with the key, or None without one. Raises
+    UnparsableError."""
     spans = [(start, stop) for number, start, stop in message_fields(data, at, end) if number == key]
     return spans[-1] if spans else None
 

@@ -135,9 +135,10 @@ class Query:
 
 
 def parse_query(text: str, regex: bool = False) -> Query:
-    """Parse a query. A word before a colon that is not a field is part of a name.
+    """Parse a query. A word before a colon that is not a field is part of a name. Raises BadPattern if it is
+    invalid.
 
-    With `regex` the text is one regular expression. Raises BadPattern if it is invalid.
+    With `regex` the text is one regular expression.
     """
     if regex:
         find = matcher(text, regex)

@@ -334,11 +334,8 @@ class _Body:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a message.
-
-        Raises _Refused if the application answers an error raised by `receive`, because our response is sent
-        instead.
-        """
+        """Send a message. Raises _Refused if the application answers an error raised by `receive`, because
+        our response is sent instead."""
         if self._refusal and not self.started:
             raise _Refused(self._refusal)
         self.started = True

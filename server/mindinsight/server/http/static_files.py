@@ -189,9 +189,10 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
 
 
 def stands_alone(assets: Assets, view: str) -> bool:
-    """Return True if a view has no panel of runs, according to its script.
+    """Return True if a view has no panel of runs, according to its script. Raises KeyError for an unknown
+    view.
 
-    The page leaves room for the panel before the script runs. Raises KeyError for an unknown view.
+    The page leaves room for the panel before the script runs.
     """
     return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
 

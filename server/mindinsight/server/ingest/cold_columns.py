@@ -52,9 +52,10 @@ class ValueFile:
         self._end = 0
 
     def append(self, tags: Mapping[str, int], values: Array) -> ValueSection:
-        """Write rows of ``values`` [k, n], each followed by its CRC-32, and return their section.
+        """Write rows of ``values`` [k, n], each followed by its CRC-32, and return their section. Raises
+        OSError.
 
-        ``tags`` has the index in ``values`` of each tag. Raises OSError.
+        ``tags`` has the index in ``values`` of each tag.
         """
         count, length = values.shape
         flags = os.O_WRONLY | (os.O_APPEND if self._end else os.O_CREAT | os.O_EXCL)
@@ -100,11 +101,8 @@ class ValueSection(NamedTuple):
         return self.offset >= 0 and self.length > 0 and self.file.path.lstat().st_size >= end
 
     def read(self, descriptor: int, tag: str) -> Array:
-        """Return the values of a tag from the open file ``descriptor``.
-
-        Raises Gone if they are damaged, KeyError for a tag that the section lacks, OSError if they cannot be
-        read.
-        """
+        """Return the values of a tag from the open file ``descriptor``. Raises Gone if they are damaged,
+        KeyError for a tag that the section lacks, OSError if they cannot be read."""
         data = os.pread(descriptor, self.row_size, self.offset + self.tags[tag] * self.row_size)
         if len(data) < self.row_size or zlib.crc32(data[:-_CRC]) != int.from_bytes(data[-_CRC:], "little"):
             raise self.file.damage("damaged")

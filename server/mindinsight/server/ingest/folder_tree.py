@@ -56,9 +56,10 @@ class Folder:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """Return the stamp of a file or folder, or None if it is missing or cannot be examined.
+    """Return the stamp of a file or folder, or None if it is missing or cannot be examined. Raises
+    PermissionError.
 
-    A link is not followed. Raises PermissionError.
+    A link is not followed.
     """
     try:
         return _stamp(os.lstat(path))

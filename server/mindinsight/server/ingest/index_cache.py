@@ -140,10 +140,8 @@ class CacheFile:
     """Open cache file: notes in memory, arrays read run by run."""
 
     def __init__(self, path: Path) -> None:
-        """Open a cache file.
-
-        Raises StaleError if it is not complete or of another format, OSError without access.
-        """
+        """Open a cache file. Raises StaleError if it is not complete or of another format, OSError without
+        access."""
         self._file = os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0)
         try:
             self._entries: Mapping[str, _Entry] = _read_index(self._file)
@@ -196,10 +194,8 @@ class Body:
         return array if self._cold is None else self._cold.move([array])[0]
 
     def value_file(self, name: str) -> ValueFile:
-        """Return the file of values with this name.
-
-        Raises StaleError without cold columns, ValueError for a path or without a folder.
-        """
+        """Return the file of values with this name. Raises StaleError without cold columns, ValueError for a
+        path or without a folder."""
         if self._cold is None:
             raise StaleError(name)
         return self._cold.value_file(name)
@@ -278,10 +274,8 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
 
 
 def decode_file(note: Note, body: Body, path: str) -> FileStage:
-    """Return the file at ``path`` as it was cached, from its note and arrays.
-
-    Raises KeyError, TypeError, ValueError or StaleError for an invalid note.
-    """
+    """Return the file at ``path`` as it was cached, from its note and arrays. Raises KeyError, TypeError,
+    ValueError or StaleError for an invalid note."""
     file = FileStage(note["name"], path, Stamp(*note["stamp"]))
     file.fingerprint = Fingerprint(*map(bytes.fromhex, note["print"]))
     file.read, file.pending = int(note["read"]), int(note["pending"])

@@ -82,10 +82,8 @@ class Mirror:
         return False
 
     def _make_folders(self) -> None:
-        """Create the folder of the copy and the two above it.
-
-        Raises NotOursError for another user's folder.
-        """
+        """Create the folder of the copy and the two above it. Raises NotOursError for another
+        user's folder."""
         for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
             own_folder(folder)
 

@@ -41,10 +41,8 @@ def trial_settings(folder_id: str, path: str) -> Settings:
 
 @lru_cache(maxsize=64)  # studies; each is read once for all of its trials
 def _trials(file: str, *stamp: int) -> Mapping[str, Settings]:
-    """Return the settings by the name of the trial's folder. ``stamp`` changes with the file.
-
-    Raises OSError if the file cannot be read, and ValueError if it is damaged.
-    """
+    """Return the settings by the name of the trial's folder. ``stamp`` changes with the file. Raises OSError
+    if the file cannot be read, and ValueError if it is damaged."""
     with open_stream(file) as stream:
         content = stream.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:

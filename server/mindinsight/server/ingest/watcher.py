@@ -110,7 +110,8 @@ class Watcher(FileSystemEventHandler):
                 observer.join(timeout=5)
 
     def is_reliable(self, folders: int) -> bool:
-        """Return False after the observer failed or the limit of watches was reached, else True.
+        """Return False after the observer failed or the limit of watches was reached, else True. ``folders``
+        is the number of folders of all watchers of this process.
 
         ``folders`` is the number of folders of all watchers of this process.
         """

@@ -67,10 +67,8 @@ def waveform(
 
 @router.get("/sound", response_class=Response)
 def file(series: Sounds, row: Row, download: bool = False, requested: Range = "") -> Response:
-    """Return the recorded bytes of one sound, or a range of them (status 206).
-
-    Returns 416 for a range behind its end.
-    """
+    """Return the recorded bytes of one sound, or a range of them (status 206). Returns 416 for a range behind
+    its end."""
     encoded = sound(series.read(row)).encoded
     kind = sound_type(encoded)
     headers = {"Cache-Control": "private, max-age=3600"}

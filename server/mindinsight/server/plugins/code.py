@@ -25,23 +25,23 @@ _MOST_LINES: Final = 2000  # of a difference, and of each of the two that it is 
 
 @router.get("/program")
 def program(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the newest program that a run recorded. `git` is null outside a repository.
+    """Return the newest program that a run recorded, its `git` null outside a repository. Returns 404 if the
+    run recorded none.
 
     `diff` in it is the difference from the commit, and `untracked` the number of files that Git does not
-    track. Returns 404 if the run recorded no program.
+    track.
     """
     return {"run": run, **asdict(_code_of(service, run))}
 
 
 @router.get("/difference")
 def difference(service: CurrentService, run: str, other_run: str) -> dict[str, Any]:
-    """Return the differences between the programs of two runs.
+    """Return the differences between the programs of two runs. Returns 404 if a run recorded no program.
 
     `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other_run`, null if
     one has no value. `command` and `changes` are lines of a unified diff from `other_run` to `run`, of the
     arguments and of the uncommitted changes. Each is a pair of marker and text. `cut` says whether only the
     first lines of the changes were compared. Facts that only one of the runs recorded are not compared.
-    Returns 404 if a run recorded no program.
     """
     first, second = (_code_of(service, side) for side in (run, other_run))
     names = [service.store.snapshot().run(side).name for side in (run, other_run)]

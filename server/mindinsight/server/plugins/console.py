@@ -42,6 +42,7 @@ def lines(
     n: Count = 500,
 ) -> dict[str, Any]:
     """Return lines of a run's console: the last ones, those before or after a place, or those from a time on.
+    Returns 404 if the run recorded no console.
 
     `lines` are [time, mark, text, place, open, level]. The mark is `o` for standard output, `e` for standard
     error, and `b` for both if they were redirected to the same place. `x` is for lines that could not be
@@ -51,7 +52,7 @@ def lines(
     `open` is true for a line without an end yet, such as a progress bar. A later line replaces it. The level
     is `error`, `warning` or `nan` by the words of the line, `trace` in a traceback, or empty. `first` and
     `last` are the places to continue from. `first` is null at the beginning. `size` is in bytes. `after`
-    takes precedence over `time`, and both over `before`. Returns 404 if the run recorded no console.
+    takes precedence over `time`, and both over `before`.
     """
     parts = _parts(service, run)
     if after or time is not None:
@@ -81,10 +82,10 @@ def search(
     after: Place = "",
     n: Count = 200,
 ) -> dict[str, Any]:
-    """Return the lines that contain a text, ignoring case, from the place `after` on.
+    """Return the lines that contain a text, ignoring case, from the place `after` on. Returns 404 if the run
+    recorded no console.
 
     They have the form of `/lines`. `next` is the place to continue from, null if everything was searched.
-    Returns 404 if the run recorded no console.
     """
     parts = _parts(service, run)
     shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)

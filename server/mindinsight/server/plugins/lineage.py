@@ -46,10 +46,11 @@ def table(
     objective: Annotated[str | None, Query(description="key of the column to explain")] = None,
 ) -> dict[str, Any]:
     """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys.
+    Returns 404 for an unknown objective.
 
     A `repeated` column has the values of a `user:` column. An objective `scalar:TAG` is a column, too: the
     last value of the scalar. `scalars` are the tags that most of the runs have, `forks` the runs that
-    continue another from a step on. Unknown runs are left out. Returns 404 for an unknown objective.
+    continue another from a step on. Unknown runs are left out.
     """
     records = _with_lineage(service, run)
     rows = _rows(records, objective)
@@ -80,7 +81,8 @@ def importance_of(
     objective: Annotated[str, Query(description="key of a numeric column", max_length=1000)],
     run: Runs = None,
 ) -> dict[str, Any]:
-    """Return how much each setting matters for the objective, by permutation on a random forest.
+    """Return how much each setting matters for the objective, by permutation on a random forest. Returns 404
+    if no run has the objective.
 
     `claims` state that runs may be of several experiments, which settings matter beyond chance, where the
     best runs lie, what was omitted, or why nothing can be said. Settings that change together are shuffled

@@ -119,12 +119,12 @@ def studies(service: CurrentService) -> dict[str, Any]:
 
 @router.get("/study")
 def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
-    """Return all facts of one study.
+    """Return all facts of one study. Returns 404 for an unknown study.
 
     `tuned` is true while a tuner is running, and null if that is not known because the study is in another
     workspace; then the facts are those of `updated`, in Unix seconds. `may_stop` says if the client may stop
     it. `claims` state whether a parameter value tells the failed trials from the others. The run of a trial
-    is the id of the run on this server, null if it is not one. Returns 404 for an unknown study.
+    is the id of the run on this server, null if it is not one.
     """
     chosen = _find(service, study)
     ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
@@ -148,7 +148,7 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
 def importance(
     service: CurrentService, study: StudyId, target: Target = 0, method: Method = "fanova"
 ) -> dict[str, Any]:
-    """Return how much each parameter matters for a target.
+    """Return how much each parameter matters for a target. Returns 404 for an unknown study or target.
 
     Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
     each, and `forest` the fall of the explained share of ranks when a parameter is shuffled. `method` is the
@@ -194,11 +194,9 @@ def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> di
 
 @router.post("/stop")
 def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
-    """Ask the tuner of a study to end its trials and to start no more.
-
-    Returns 403 if others can reach the server and it has no token, 404 for an unknown study, and 409 if no
-    tuner is running or the study is tuned from another workspace.
-    """
+    """Ask the tuner of a study to end its trials and to start no more. Returns 403 if others can reach the
+    server and it has no token, 404 for an unknown study, and 409 if no tuner is running or the study is tuned
+    from another workspace."""
     chosen = _find(service, order.study)
     if not service.settings.guarded:
         raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")
@@ -214,10 +212,8 @@ def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
 
 
 def _find(service: Service, study: str) -> ShownStudy:
-    """Return a study that this server shows.
-
-    Raises ApiError: 404 if there is none, else the reason why its journal cannot be read.
-    """
+    """Return a study that this server shows. Raises ApiError: 404 if there is none, else the reason why its
+    journal cannot be read."""
     failure = ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
     for listed in (_journals, _published):
         for id_, load in listed(service):

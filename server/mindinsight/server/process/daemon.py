@@ -154,10 +154,8 @@ def health(address: str) -> dict[str, Any] | None:
 
 
 def launch(settings: Settings) -> None:
-    """Start a server in the background and return when it answers.
-
-    Raises BadSettings if the server ends or does not answer in time, or if its log cannot be written.
-    """
+    """Start a server in the background and return when it answers. Raises BadSettings if the server ends or
+    does not answer in time, or if its log cannot be written."""
     output = settings.log_dir / f"start.{settings.port}.log"
     try:
         descriptor = open_own(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -194,10 +192,8 @@ def _wait(child: subprocess.Popen[bytes], settings: Settings, output: Path) -> N
 
 
 def end(running: Running) -> None:
-    """Stop a server with SIGTERM, kill it after `STOP_SECONDS`, and remove its record.
-
-    Raises OSError if the process has ended before or belongs to another user.
-    """
+    """Stop a server with SIGTERM, kill it after `STOP_SECONDS`, and remove its record. Raises OSError if the
+    process has ended before or belongs to another user."""
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
     while running.alive and time.monotonic() < deadline:

@@ -28,10 +28,8 @@ def file_of(settings: Settings) -> Path:
 
 
 def configure(settings: Settings) -> Path:
-    """Set up the log of this process from the environment and return its file.
-
-    Raises BadSettings if the file cannot be written or belongs to another user.
-    """
+    """Set up the log of this process from the environment and return its file. Raises BadSettings if the file
+    cannot be written or belongs to another user."""
     path = file_of(settings)
     for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -31,10 +31,8 @@ class DumpedStep:
 
 
 def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iterator[Progress | FaultSection]:
-    """Yield progress while tensors are measured, then the section of a step.
-
-    Raises UnreadableError or OSError if tensors cannot be read.
-    """
+    """Yield progress while tensors are measured, then the section of a step. Raises UnreadableError or
+    OSError if tensors cannot be read."""
     dump, ranks = dump_step.dump, (dump_step.dump.ranks if dump_step.rank is None else (dump_step.rank,))
     entries = [entry for rank in ranks for entry in list_tensors(dump, rank, dump_step.step)]
     for done, _ in enumerate(measure_all(entries, source.executor, source.cache), 1):

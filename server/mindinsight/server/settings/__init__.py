@@ -143,10 +143,8 @@ def is_loopback(host: str) -> bool:
 
 
 def clean_prefix(text: str) -> str:
-    """Return a normalized prefix: `/a/b` for `a/b/`, "" for an empty one.
-
-    Raises ValueError for other characters than letters, digits and `_-.`.
-    """
+    """Return a normalized prefix: `/a/b` for `a/b/`, "" for an empty one. Raises ValueError for other
+    characters than letters, digits and `_-.`."""
     path = "/" + text.strip("/") if text.strip("/") else ""
     if not _PREFIX.fullmatch(path):
         raise ValueError(terminal_text("cli.error.prefix", {"value": text}))

@@ -46,10 +46,8 @@ def little_endian(array: Array) -> Array:
 
 
 def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
-    """Return a read-only view of the array at a position in a block.
-
-    Raises ValueError or TypeError for an invalid position, and for one beyond the block.
-    """
+    """Return a read-only view of the array at a position in a block. Raises ValueError or TypeError for an
+    invalid position, and for one beyond the block."""
     dtype, at, length = position
     if length < 0 or at < 0:
         raise ValueError(f"{length} numbers at {at}")

@@ -66,10 +66,8 @@ class Part:
 
 
 def parts_in(folder: str) -> list[Part]:
-    """Return the newest 1,000 parts of consoles in a folder, oldest first.
-
-    Raises OSError if the folder cannot be listed.
-    """
+    """Return the newest 1,000 parts of consoles in a folder, oldest first. Raises OSError if the folder
+    cannot be listed."""
     parts = []
     with entries_of(folder) as entries:
         for entry in entries:

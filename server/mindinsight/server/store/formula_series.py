@@ -44,9 +44,9 @@ class FormulaSeries:
 
 def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
     """Return a scalar or formula of a run, or None if the run lacks a scalar of it or its scalars share no
-    step.
+    step. Raises ApiError for an invalid formula.
 
-    A tag that begins with ``=`` and is not recorded is a formula. Raises ApiError if it is invalid.
+    A tag that begins with ``=`` and is not recorded is a formula.
     """
     if not tag.startswith(PREFIX) or tag in run.scalars:
         return run.curve(tag)

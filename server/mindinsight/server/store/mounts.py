@@ -59,19 +59,15 @@ def mounts_of(bases: Bases) -> tuple[Mount, ...]:
 
 
 def mount_of(bases: Bases, below: str) -> Mount:
-    """Return the mount of the base directory in an id such as ``./lab/run1``.
-
-    Raises KeyError if there is none.
-    """
+    """Return the mount of the base directory in an id such as ``./lab/run1``. Raises KeyError if there is
+    none."""
     name = "" if isinstance(bases, Path) else below.removeprefix(BASE).partition("/")[0]
     return {mount.name: mount for mount in mounts_of(bases) if not mount.inside}[name]
 
 
 def disk_path(bases: Bases, below: str) -> Path:
     """Return the path on disk of a run, dump or folder, given its id such as ``./lab/run1``. The path need
-    not exist.
-
-    Raises KeyError for an unknown base directory.
+    not exist. Raises KeyError for an unknown base directory.
 
     The result is not checked to be below the base directory.
     """

@@ -203,11 +203,10 @@ def _check_status(status: os.stat_result, reference: Reference, identity: tuple[
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
-    """Return the bytes of a reference.
+    """Return the bytes of a reference. Raises Gone if the file is missing, too short or replaced,
+    UnreadableError for more bytes than MAX_PAYLOAD.
 
     ``identity`` is device and inode of the file in which the payload was found. Links are not followed.
-    Raises Gone if the file is missing, too short or replaced, UnreadableError for more bytes than
-    MAX_PAYLOAD.
     """
     if reference.size > MAX_PAYLOAD:
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
@@ -303,9 +302,7 @@ class ScalarSeries:
 
     def columns(self) -> Columns:
         """Return all rows: without a copy for a single file in memory, otherwise joined and kept for a while.
-
-        Raises Gone if stored values cannot be read.
-        """
+        Raises Gone if stored values cannot be read."""
         columns = self._columns
         if columns is None:
             columns = self._columns = _columns_of(self.parts)
@@ -318,17 +315,13 @@ class ScalarSeries:
         self._columns = self._line = None
 
     def line(self) -> Line:
-        """Return the points of the line: ascending steps, each with the value written last.
-
-        Raises Gone if stored values cannot be read.
-        """
+        """Return the points of the line: ascending steps, each with the value written last. Raises Gone if
+        stored values cannot be read."""
         return self._line_and_rows()[0]
 
     def overwritten(self) -> list[Line]:
-        """Return the intervals that the line does not contain: oldest first, each ascending.
-
-        Raises Gone like `line`.
-        """
+        """Return the intervals that the line does not contain: oldest first, each ascending. Raises Gone like
+        `line`."""
         rows = self._line_and_rows()[1]
         if rows is None:
             return []
@@ -340,9 +333,7 @@ class ScalarSeries:
 
     def recorded(self) -> Recorded:
         """Return all rows in file order, with a flag that is True for rows that the line does not contain.
-
-        Raises Gone like `line`.
-        """
+        Raises Gone like `line`."""
         columns, rows = self.columns(), self._line_and_rows()[1]
         lost = np.full(self.count, rows is not None)
         lost[rows if rows is not None else slice(0)] = False
@@ -377,10 +368,8 @@ class ScalarSeries:
         )
 
     def values_from(self, row: int) -> Floats:
-        """Return the values from ``row`` on, without reading those before it.
-
-        Raises Gone if stored values cannot be read.
-        """
+        """Return the values from ``row`` on, without reading those before it. Raises Gone if stored values
+        cannot be read."""
         (part, *others), first = self._trailing_parts(row)
         chunks = [part.values(row - first), *(other.values() for other in others)]
         return chunks[0] if not others else np.concatenate(chunks)  # type: ignore[return-value]
@@ -461,10 +450,8 @@ class ReferenceSeries:
 
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
-        """Yield the position of the payload of ``row``, and check its file before and after the block.
-
-        Raises Gone if the file was replaced or became too short.
-        """
+        """Yield the position of the payload of ``row``, and check its file before and after the block. Raises
+        Gone if the file was replaced or became too short."""
         part, _ = self._place(row)
         reference, identity = self.reference(row), (part.device, part.inode)
         check_identity(reference, identity)
@@ -474,11 +461,8 @@ class ReferenceSeries:
             check_identity(reference, identity)
 
     def read(self, row: int) -> bytes:
-        """Return the payload of ``row`` as our message.
-
-        Raises Gone if its file was replaced or is missing, UnreadableError for more bytes than MAX_PAYLOAD,
-        IndexError for an invalid row.
-        """
+        """Return the payload of ``row`` as our message. Raises Gone if its file was replaced or is missing,
+        UnreadableError for more bytes than MAX_PAYLOAD, IndexError for an invalid row."""
         part, _ = self._place(row)
         payload = read_payload(self.reference(row), (part.device, part.inode))
         return payload if part.transcode is None else part.transcode(self.kind, payload)

@@ -22,8 +22,8 @@ _OF_KIND: Final = (
 
 
 def failed_trial_claims(trials: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claims about a value, or a limit, that all failed trials and no others have, [] if no trial
-    failed.
+    """Return the claims about a value, or a limit, that all failed trials and no others have, else one claim
+    that there is none or too few failed. Return [] only if no trial failed.
 
     ``trials`` have the form of `trial_facts`. If the failed trials have neither, those that failed in one way
     are compared with all others. If no kind has either, the claim says so. The claim is unknown if so few

@@ -83,10 +83,8 @@ def _opened(path: Path) -> Study:
 
 
 def rebuilt_study(published: PublishedStudy) -> Study:
-    """Rebuild the complete trials of a published study in memory, for Optuna's evaluators.
-
-    Raises ImportError without Optuna, and ValueError if the values do not fit the parameters.
-    """
+    """Rebuild the complete trials of a published study in memory, for Optuna's evaluators. Raises ImportError
+    without Optuna, and ValueError if the values do not fit the parameters."""
     import optuna
 
     spaces = {parameter.name: distribution(parameter) for parameter in published.parameters}

@@ -148,7 +148,8 @@ class Publisher:
         self.error: OSError | None = None
 
     def write(self, study: Study, ended: bool) -> None:
-        """Write the study.
+        """Write the study, unless the last write was slow and recent and the study has not `ended`. An
+        OSError is stored in `error`, not raised.
 
         After a slow write, further ones are skipped for some time, unless the study has `ended`.
         """
@@ -224,11 +225,8 @@ def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Pat
 
 
 def read_published(path: Path) -> PublishedStudy:
-    """Read a published study.
-
-    Raises OSError if it cannot be read or is longer than MAX_BYTES, ValueError if it is damaged or of another
-    version.
-    """
+    """Read a published study. Raises OSError if it cannot be read or is longer than MAX_BYTES, ValueError if
+    it is damaged or of another version."""
     with open_stream(path) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:

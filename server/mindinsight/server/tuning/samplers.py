@@ -22,9 +22,7 @@ def make_sampler(
     tuner: Tuner, parameters: Sequence[Parameter], jobs: int = 1, trials: int = 0
 ) -> BaseSampler:
     """Return the sampler of a tuning file, for parallel `jobs` and a study that already has `trials` trials.
-
-    Raises BadSettings if a package that the sampler needs is not installed.
-    """
+    Raises BadSettings if a package that the sampler needs is not installed."""
     import optuna
 
     args = dict(tuner.args)

@@ -240,10 +240,8 @@ def quiet_optuna() -> Iterator[None]:
 
 
 def open_study(path: Path, config: Config, sampler: BaseSampler | None = None) -> Study:
-    """Open the study of a tuning file in its journal, created if it is missing, and return it.
-
-    Raises BadSettings if the stored study has other targets, or other choices of a parameter.
-    """
+    """Open the study of a tuning file in its journal, created if it is missing, and return it. Raises
+    BadSettings if the stored study has other targets, or other choices of a parameter."""
     import optuna
 
     storage = open_journal(path)
@@ -319,10 +317,8 @@ def finished_trials(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 
 def read_study(path: Path) -> Study:
-    """Open the study in a journal for reading, and return it.
-
-    Raises BadSettings if Optuna is not installed, KeyError if the journal lacks the study.
-    """
+    """Open the study in a journal for reading, and return it. Raises BadSettings if Optuna is not installed,
+    KeyError if the journal lacks the study."""
     storage = open_journal(path)
     import optuna
 
@@ -331,8 +327,6 @@ def read_study(path: Path) -> Study:
 
 
 def request_stop(path: Path) -> None:
-    """Store a request to stop in a journal, which the tuner of the study checks once a second.
-
-    Raises like `read_study`.
-    """
+    """Store a request to stop in a journal, which the tuner of the study checks once a second. Raises
+    BadSettings if Optuna is not installed, KeyError if the journal lacks the study."""
     read_study(path).set_user_attr(STOP, time.time())

@@ -185,9 +185,7 @@ class TrialProcess:
 
     def step(self) -> Outcome | None:
         """Check the process and its time limit, let the pruner judge new scalars, and return the outcome.
-
-        Return None before the trial has ended.
-        """
+        Return None before the trial has ended."""
         if self._process is None:
             return Outcome("failed", failure={"reason": "cannot_start", "text": self._start_error})
         code = self._process.poll()
@@ -225,10 +223,7 @@ class TrialProcess:
 
     def _enforce_end(self, now: float, code: int | None) -> Outcome | None:
         """Kill remaining processes once the command has ended or its grace period is over, and return the
-        outcome.
-
-        Return None before that.
-        """
+        outcome. Return None before that."""
         assert self._ending is not None and self._process is not None
         until, outcome = self._ending
         if code is None and now < until:

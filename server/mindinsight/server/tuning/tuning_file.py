@@ -110,11 +110,8 @@ class Config:
 
 
 def load_config(path: Path) -> Config:
-    """Return the content of the tuning file at `path`.
-
-    Raises ConfigError for an unreadable or invalid file, with file, line, key and the allowed values. Raises
-    BadSettings if PyYAML is not installed.
-    """
+    """Return the content of the tuning file at `path`. Raises ConfigError for an unreadable or invalid file,
+    with file, line, key and the allowed values. Raises BadSettings if PyYAML is not installed."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(SIZE + 1)
@@ -128,10 +125,8 @@ def load_config(path: Path) -> Config:
 
 
 def parse_config(text: str, name: str) -> Config:
-    """Return the content of a tuning file. The study is called `name` unless the file names it.
-
-    Raises ConfigError with line, key and the allowed values, BadSettings if PyYAML is not installed.
-    """
+    """Return the content of a tuning file. The study is called `name` unless the file names it. Raises
+    ConfigError with line, key and the allowed values, BadSettings if PyYAML is not installed."""
     root, warnings = read_yaml(text)
     entries = root.mapping(*_KEYS)
     for key in ("summary_base_dir", "command", "target", "parameters"):

@@ -65,10 +65,8 @@ class Parameter:
 
 
 def read_parameters(node: Node) -> tuple[Parameter, ...]:
-    """Return the parameters in the order of the file.
-
-    Raises ConfigError for invalid ones, and if there are none.
-    """
+    """Return the parameters in the order of the file. Raises ConfigError for an invalid one, and if there are
+    none."""
     entries = node.mapping()
     if not entries:
         node.fail("no_parameter")
@@ -241,10 +239,8 @@ def distribution(parameter: Parameter) -> BaseDistribution:
 
 
 def grid_size(parameters: Sequence[Parameter]) -> int:
-    """Return the number of combinations of the values of finite parameters.
-
-    Raises BadSettings beyond LARGEST_GRID.
-    """
+    """Return the number of combinations of the values of finite parameters. Raises BadSettings beyond
+    LARGEST_GRID."""
     count = 0
     for _ in _combinations(parameters, {}):
         count += 1
@@ -265,10 +261,8 @@ def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[V
 
 
 def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) -> str:
-    """Return the content of `MINDINSIGHT_HYPER_CONFIG`.
-
-    Raises BadSettings if it is too long for its readers.
-    """
+    """Return the content of `MINDINSIGHT_HYPER_CONFIG`. Raises BadSettings if it is too long for
+    its readers."""
     custom = {
         parameter.name: values[parameter.name]
         for parameter in parameters
@@ -281,7 +275,8 @@ def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) 
 
 
 def environment(values: Values, config: str, mark: str) -> dict[str, str]:
-    """Return the environment variables that pass the values of a trial to its processes.
+    """Return the environment variables that pass the values of a trial, its `hyper_config` and its `mark` to
+    its processes.
 
     `config` is the content of `hyper_config`, `mark` that of `marked_processes`.
     """

@@ -42,10 +42,8 @@ class Node:
         raise config_error("at", line=self.line, key=self.key or text_of("file"), why=why)
 
     def mapping(self, *allowed: str) -> Mapping[str, Node]:
-        """Return the entries of a mapping.
-
-        Raises ConfigError for another value, and for keys other than `allowed`, if any are given.
-        """
+        """Return the entries of a mapping. Raises ConfigError for another value, and for keys other than
+        `allowed`, if any are given."""
         if not isinstance(self.data, Mapping):
             self.fail("no_mapping_but_colon" if _lacks_space(self.data) else "no_mapping")
         for name, entry in self.data.items():
@@ -60,10 +58,8 @@ class Node:
         return self.data
 
     def text(self, *allowed: str) -> str:
-        """Return a non-empty text, which must be in `allowed` if any are given.
-
-        Raises ConfigError otherwise.
-        """
+        """Return a non-empty text, which must be in `allowed` if any are given. Raises
+        ConfigError otherwise."""
         if allowed and self.data not in allowed:
             self.fail("none_of", names=", ".join(allowed))
         if not isinstance(self.data, str) or not self.data:
@@ -121,9 +117,7 @@ def config_error(name: str, /, **words: object) -> ConfigError:
 
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
     """Return the root of a YAML text, and a warning for each key that occurs twice (the last one counts).
-
-    Raises ConfigError if the text is empty, too long or not YAML, BadSettings if PyYAML is not installed.
-    """
+    Raises ConfigError if the text is empty, too long or not YAML, BadSettings if PyYAML is not installed."""
     try:
         import yaml  # from the extra `tune`, which a server may lack
     except ModuleNotFoundError as error:

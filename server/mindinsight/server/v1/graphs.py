@@ -24,10 +24,8 @@ _LEAST_OF_A_TYPE: Final = 10  # operators of a type in a scope from which the si
 
 
 async def mode_of(mode: Annotated[str | None, optional_text("mode", "normal or optimize")]) -> str:
-    """Return the parameter mode, normal by default. FastAPI dependency.
-
-    Raises V1Error if it is neither normal nor optimize.
-    """
+    """Return the parameter mode, normal by default. FastAPI dependency. Raises V1Error if it is neither
+    normal nor optimize."""
     if mode not in (None, "", _NORMAL, _OPTIMIZE):
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
     return mode or _NORMAL
@@ -39,10 +37,8 @@ def tree_of(
     run: LoadedRun,
     tag: Annotated[str | None, optional_text("tag", "default: the first by name")],
 ) -> Tree:
-    """Return the tree selected by the parameters common to all routes. FastAPI dependency.
-
-    Raises V1Error if the run has no graph with this tag, or it cannot be read.
-    """
+    """Return the tree selected by the parameters common to all routes. FastAPI dependency. Raises V1Error if
+    the run has no graph with this tag, or it cannot be read."""
     tags = tags_of(run)["graph" if view == _NORMAL else "optimized_graph"]
     name = min(tags, default="") if tag is None else tag
     if name not in tags:
@@ -61,19 +57,15 @@ Scope = Annotated[str | None, optional_text("name")]
 
 @router.get("/nodes")
 def nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
-    """Return the nodes directly inside a scope, or inside the root without a name.
-
-    Returns an error for an unknown scope.
-    """
+    """Return the nodes directly inside a scope, or inside the root without a name. Returns an error for an
+    unknown scope."""
     return {"nodes": v1_graph.children(tree, name or "")}
 
 
 @router.get("/nodes/all")
 def all_nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
-    """Return all leaves below a scope, by default the root, depth first.
-
-    Returns an error for an unknown scope, and for one with too many edges.
-    """
+    """Return all leaves below a scope, by default the root, depth first. Returns an error for an unknown
+    scope, and for one with too many edges."""
     return {"all_nodes_detail": v1_graph.all_leaves(tree, name or "")}
 
 
@@ -93,10 +85,8 @@ def names(
 
 @router.get("/single-node")
 def single_node(tree: CurrentTree, name: Annotated[str, required_text("name")]) -> dict[str, Any]:
-    """Return the nodes of each level from the root to the level of a node.
-
-    Returns an error for an unknown node.
-    """
+    """Return the nodes of each level from the root to the level of a node. Returns an error for an unknown
+    node."""
     return v1_graph.levels(tree, name)
 
 

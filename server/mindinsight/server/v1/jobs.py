@@ -39,10 +39,8 @@ def tags_of(run: Run) -> dict[str, list[str]]:
 
 
 def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
-    """Return the scalar series of a tag, or None if it is unknown.
-
-    Raises V1Error for a tag of another plugin.
-    """
+    """Return the scalar series of a tag, or None if it is unknown. Raises V1Error for a tag of another
+    plugin."""
     series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
     if series is None and any(tag in tags for tags in tags_of(run).values()):
         raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
@@ -103,10 +101,8 @@ def plugins(
     run_id: TrainId,
     manual_update: Annotated[str | None, v1_parameters.optional_text("manual_update")],
 ) -> dict[str, Any]:
-    """Return the tags of each plugin of a job. `manual_update` loads the job next.
-
-    Returns an error for an unknown job.
-    """
+    """Return the tags of each plugin of a job. `manual_update` loads the job next. Returns an error for an
+    unknown job."""
     update = (manual_update or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
@@ -131,7 +127,8 @@ def single_job(
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Load the given jobs next, and return their status. Unknown ones are left out.
+    """Load the given jobs next, and return their status. Unknown ones are left out. Returns an error if the
+    body is not a list of ids.
 
     All others are loaded in the background anyway.
     """

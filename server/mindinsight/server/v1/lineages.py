@@ -180,10 +180,8 @@ def _label(name: str) -> str:
 
 
 def _numbers(values: Sequence[Any]) -> Numbers | None:
-    """Convert values to numbers, None where missing.
-
-    Return None if any is not a number or all are missing.
-    """
+    """Convert values to numbers, None where missing. Return None if any is not a number or all
+    are missing."""
     numbers: Numbers = [_number(value) for value in values if not _is_missing(value)]
     if not numbers or None in numbers:
         return None
@@ -249,10 +247,10 @@ WellFormedId = Annotated[str, Depends(well_formed_id)]
 
 @router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return rows of lineage: filtered, sorted and paged as the body requests.
+    """Return rows of lineage: filtered, sorted and paged as the body requests. Returns an error if it is
+    invalid.
 
-    `count` is their number on all pages. The body is parsed whatever its content type. Returns an error if it
-    is invalid.
+    `count` is their number on all pages. The body is parsed whatever its content type.
     """
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
@@ -264,10 +262,8 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, run_id: WellFormedId, body: Annotated[Any, Body()] = None
 ) -> dict[str, str]:
-    """Store a tag and a remark on a job in the workspace, and return its status.
-
-    Returns an error if the job is unknown or has no lineage, or a value is invalid.
-    """
+    """Store a tag and a remark on a job in the workspace, and return its status. Returns an error if the job
+    is unknown or has no lineage, or a value is invalid."""
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:

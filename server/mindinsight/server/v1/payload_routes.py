@@ -35,10 +35,8 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual")
 
 
 def image_series(tag: Tag, run: LoadedRun) -> ReferenceSeries:
-    """Return the images of a request. FastAPI dependency.
-
-    Raises V1Error if the run has none with this tag.
-    """
+    """Return the images of a request. FastAPI dependency. Raises V1Error if the run has none with
+    this tag."""
     return payloads_of(run, tag, "image", Fault.IMAGE)
 
 
@@ -210,10 +208,8 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
-    """Return the slice that the parameter `name` states as `text`.
-
-    Raises V1Error if it is not one of `shape`.
-    """
+    """Return the slice that the parameter `name` states as `text`. Raises V1Error if it is not one of
+    `shape`."""
     try:
         return parse_slice(text, shape)
     except ValueError as error:

@@ -104,10 +104,8 @@ async def metadata(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Response:
-    """Return the points of one tag, ascending by step, with null for non-finite values.
-
-    Returns an error for an unknown tag.
-    """
+    """Return the points of one tag, ascending by step, with null for non-finite values. Returns an error for
+    an unknown tag."""
     series = scalar_of(run, tag)
     if series is None:
         raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
@@ -128,10 +126,8 @@ async def scalars(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Response:
-    """Return the points of all existing pairs of job and tag, in the order of the parameters.
-
-    Returns an error for a tag of another plugin.
-    """
+    """Return the points of all existing pairs of job and tag, in the order of the parameters. Returns an
+    error for a tag of another plugin."""
     runs = service.store.snapshot().runs
     requested = product((run_id for run_id in train_id or () if run_id in runs), tag or ())
     found_series = ((run_id, name, scalar_of(runs[run_id], name)) for run_id, name in requested)

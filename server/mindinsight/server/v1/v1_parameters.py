@@ -104,10 +104,8 @@ RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse a body as JSON, whatever its content type says, or return None for an empty body.
-
-    Raises V1Error if it is not JSON.
-    """
+    """Parse a body as JSON, whatever its content type says, or return None for an empty body. Raises V1Error
+    if it is not JSON."""
     try:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
@@ -121,10 +119,8 @@ def is_train_id(text: str) -> bool:
 
 
 def find_run(snapshot: Snapshot, train_id: str) -> Run:
-    """Return the run with this id. No path is built, so that no id can lead out of the base directory.
-
-    Raises V1Error if it is unknown.
-    """
+    """Return the run with this id. No path is built, so that no id can lead out of the base directory. Raises
+    V1Error if it is unknown."""
     run = snapshot.runs.get(train_id)
     if run is None:
         raise V1Error(Fault.JOB, "Parameter train_id does not match any train job.")
@@ -140,10 +136,8 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 async def requested_run(service: CurrentService, train_id: TrainId) -> Run:
-    """Return the run of `train_id`. FastAPI dependency.
-
-    Raises V1Error if it is unknown or cannot be loaded.
-    """
+    """Return the run of `train_id`. FastAPI dependency. Raises V1Error if it is unknown or cannot
+    be loaded."""
     return loaded_run(service.store.snapshot(), train_id)
 
 

@@ -51,10 +51,8 @@ class Rules(JsonStore[Rule]):
         return {**BUILT_IN, **super().all()}
 
     def add(self, rule: Rule) -> None:
-        """Add a rule under a new id.
-
-        Raises Full if there are MAX_RULES, OSError if the file cannot be written.
-        """
+        """Add a rule under a new id. Raises Full if there are MAX_RULES, OSError if the file cannot be
+        written."""
 
         def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
             if len(rules) >= MAX_RULES:
@@ -65,10 +63,8 @@ class Rules(JsonStore[Rule]):
         self.update(with_it)
 
     def change(self, rule_id: str, rule: Rule) -> None:
-        """Replace a rule, also a built-in one.
-
-        Raises KeyError if the id is unknown, OSError if the file cannot be written.
-        """
+        """Replace a rule, also a built-in one. Raises KeyError if the id is unknown, OSError if the file
+        cannot be written."""
 
         def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
             if rule_id not in rules and rule_id not in BUILT_IN:
@@ -78,10 +74,8 @@ class Rules(JsonStore[Rule]):
         self.update(changed)
 
     def forget(self, name: str) -> None:
-        """Delete a rule.
-
-        Raises KeyError if the id is unknown or a built-in one, OSError if the file cannot be written.
-        """
+        """Delete a rule. Raises KeyError if the id is unknown or a built-in one, OSError if the file cannot
+        be written."""
         if name in BUILT_IN:
             raise KeyError(name)
         super().forget(name)

@@ -42,10 +42,8 @@ class JobRequests:
         return number
 
     def body(self, kind: str, number: int) -> dict[str, Any] | None:
-        """Return the body of the request with a number.
-
-        None if there is none of this kind, if it is unreadable, or if newer requests have replaced it.
-        """
+        """Return the body of the request with a number. None if there is none of this kind, if it is
+        unreadable, or if newer requests have replaced it."""
         path = self._folder / f"{number}.json"
         try:
             if not 0 <= number < 1 << _BITS or path.stat().st_size > _LARGEST:

@@ -72,16 +72,12 @@ class JsonStore(Generic[T]):
 
     def update(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
         """Replace the values by the result of `how`, which gets a copy of them, and return the new values.
-
-        Raises OSError if the file cannot be written, and what `how` raises, without a change.
-        """
+        Raises OSError if the file cannot be written, and what `how` raises, without a change."""
         return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
 
     def put(self, name: str, value: T, most: int) -> None:
-        """Set a value.
-
-        Raises Full if its name is new and there are `most` values, OSError if the file cannot be written.
-        """
+        """Set a value. Raises Full if its name is new and there are `most` values, OSError if the file cannot
+        be written."""
 
         def with_it(values: dict[str, T]) -> dict[str, T]:
             if name not in values and len(values) >= most:
@@ -101,10 +97,9 @@ class JsonStore(Generic[T]):
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
         """Replace the values of all base directories by the result of `how`, and return the new values of
-        this store.
+        this store. Raises OSError if the file cannot be written.
 
-        `how` gets the values of all base directories in the file, and may change them. Raises OSError if the
-        file cannot be written.
+        `how` gets the values of all base directories in the file, and may change them.
         """
         with locked(self._file):
             content = self._read()
@@ -217,10 +212,8 @@ def _stamp(file: Path) -> Stamp:
 
 
 def replace_file(file: Path, data: bytes) -> None:
-    """Replace a file by one with this content and mode 0600: readers see the old or the new one.
-
-    Raises OSError.
-    """
+    """Replace a file by one with this content and mode 0600: readers see the old or the new one. Raises
+    OSError."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # mode 0600
     try:
         with os.fdopen(handle, "wb") as temporary:

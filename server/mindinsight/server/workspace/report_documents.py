@@ -34,10 +34,8 @@ class FrozenCards:
         return name
 
     def content(self, report: str, name: str) -> bytes:
-        """Return the content of a file.
-
-        Raises KeyError if there is none of this name, OSError if another user owns it or can write to it.
-        """
+        """Return the content of a file. Raises KeyError if there is none of this name, OSError if another
+        user owns it or can write to it."""
         if not _NAME.fullmatch(name):
             raise KeyError(name)
         try:
@@ -122,11 +120,10 @@ class Reports(JsonStore[Report]):
         self._cards.drop(name)
 
     def insert(self, report_id: str, block: Block, after: str, frozen: str | None = None) -> str:
-        """Insert a block behind the block `after`, or at START or END, and return its id.
+        """Insert a block behind the block `after`, or at START or END, and return its id. Raises Full if
+        there are MAX_BLOCKS, and KeyError for an unknown report or block.
 
         `frozen` is the content of a frozen card.
-
-        Raises Full if there are MAX_BLOCKS, and KeyError for an unknown report or block.
         """
         block = replace(block, id=_new_id())
 
@@ -140,10 +137,8 @@ class Reports(JsonStore[Report]):
         return block.id
 
     def write(self, report_id: str, block_id: str, text: str, version: int) -> None:
-        """Change the text of a block that was read at `version`.
-
-        Raises Stale if it has changed since, KeyError for an unknown report or block.
-        """
+        """Change the text of a block that was read at `version`. Raises Stale if it has changed since,
+        KeyError for an unknown report or block."""
 
         def written(block: Block) -> Block:
             if block.version != version:
@@ -153,10 +148,8 @@ class Reports(JsonStore[Report]):
         self._change_block(report_id, block_id, written)
 
     def freeze(self, report_id: str, block_id: str, content: str | None) -> None:
-        """Freeze a card as `content`, or make it live again (None).
-
-        Raises KeyError for an unknown report or block.
-        """
+        """Freeze a card as `content`, or make it live again (None). Raises KeyError for an unknown report or
+        block."""
 
         def frozen(block: Block) -> Block:
             return replace(block, frozen="" if content is None else self._cards.keep(report_id, content))
@@ -164,10 +157,8 @@ class Reports(JsonStore[Report]):
         self._change_block(report_id, block_id, frozen)
 
     def move(self, report_id: str, block_id: str, after: str) -> None:
-        """Move a block behind the block `after`, to END or to START.
-
-        Raises KeyError for an unknown report or block.
-        """
+        """Move a block behind the block `after`, to END or to START. Raises KeyError for an unknown report or
+        block."""
 
         def moved(report: Report) -> Report:
             block = _block(report, block_id)

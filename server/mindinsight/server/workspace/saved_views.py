@@ -29,10 +29,8 @@ class Views(JsonStore[View]):
         super().__init__(folder / "views.json", base, _view)
 
     def keep(self, name: str, view: View) -> None:
-        """Store a view, replacing one of this name.
-
-        Raises Full if the name is new and there are MAX_VIEWS.
-        """
+        """Store a view, replacing one of this name. Raises Full if the name is new and there
+        are MAX_VIEWS."""
         self.put(name, view, MAX_VIEWS)
 
     def rename(self, name: str, to: str) -> None:

@@ -156,10 +156,8 @@ class Callback:
 
 
 def loss_of(net_outputs: object) -> float:
-    """Return the loss of a step: the mean over all elements of the network's first output.
-
-    Raises TypeError if the first output contains no real numbers.
-    """
+    """Return the loss of a step: the mean over all elements of the network's first output. Raises TypeError
+    if the first output contains no real numbers."""
     while isinstance(net_outputs, (tuple, list)) and net_outputs:
         net_outputs = net_outputs[0]
     values = to_numpy(net_outputs).values

@@ -245,10 +245,8 @@ def checked_prefix(prefix: str) -> str:
 
 
 def network_of(chosen: object, arguments: RunArguments) -> object:
-    """Return ``chosen``, else the loop's ``train_network`` (with its optimizer), else its ``network``.
-
-    Raises TypeError if all of them are None.
-    """
+    """Return ``chosen``, else the loop's ``train_network`` (with its optimizer), else its ``network``. Raises
+    TypeError if all of them are None."""
     for network in (chosen, arguments.get("train_network"), arguments.get("network")):
         if network is not None:
             return network

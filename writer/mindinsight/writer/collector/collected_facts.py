@@ -86,10 +86,8 @@ Values = Iterator[tuple[str, str, Any]]  # kind, tag and value
 
 
 def loss(arguments: Arguments) -> Values:
-    """Yield (kind, tag, loss) for the mean of the network's first output, as scalar ``loss/auto``.
-
-    Raises TypeError if that contains no real numbers.
-    """
+    """Yield (kind, tag, loss) for the mean of the network's first output, as scalar ``loss/auto``. Raises
+    TypeError if that contains no real numbers."""
     yield "scalar", "loss/auto", loss_of(arguments.get("net_outputs"))
 
 

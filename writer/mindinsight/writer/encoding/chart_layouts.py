@@ -36,10 +36,8 @@ def _printable(text: str) -> str:
 
 
 def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """Return a checked copy of ``layout``: category -> title -> ("Multiline" or "Margin", tags).
-
-    Raises TypeError or ValueError with the name of the category or chart.
-    """
+    """Return a checked copy of ``layout``: category -> title -> ("Multiline" or "Margin", tags). Raises
+    TypeError or ValueError with the name of the category or chart."""
     if not isinstance(layout, Mapping):
         raise TypeError(f"a layout is a dict of categories, got {type(layout).__name__}")
     return {str(title): _checked_charts(str(title), charts) for title, charts in layout.items()}
@@ -71,11 +69,11 @@ def curve(
     labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
     """Return the rows [6, thresholds] of a precision-recall curve of binary ``labels`` and ``predictions``.
+    Raises ValueError for other predictions, for unequal or zero lengths, also of weights, and for fewer than
+    2 thresholds.
 
     The rows: true positives, false positives, true negatives, false negatives, precision, recall. Predictions
     are within 0..1. The thresholds have equal distances, at most 127 are used. ``weights`` are by default 1.
-    Raises ValueError for other predictions, for unequal or zero lengths, also of weights, and for fewer than
-    2 thresholds.
     """
     count = _thresholds(thresholds)
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)

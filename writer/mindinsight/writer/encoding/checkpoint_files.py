@@ -33,10 +33,8 @@ def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
 
 
 def load(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Return the array of every tensor in a checkpoint by name.
-
-    Raises protobuf's DecodeError for a file that is no checkpoint.
-    """
+    """Return the array of every tensor in a checkpoint by name. Raises protobuf's DecodeError for a file that
+    is no checkpoint."""
     pieces: dict[str, list[bytes]] = {}
     dtypes: dict[str, np.dtype[Any]] = {}
     shapes: dict[str, tuple[int, ...]] = {}

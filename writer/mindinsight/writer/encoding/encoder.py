@@ -39,10 +39,10 @@ class Encoder(ABC):
 
     @abstractmethod
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return ``value`` as an item of at most ``room`` bytes that shares no memory with the training loop.
+        """Return ``value`` as an item that shares no memory with the training loop. Raises TooLarge if it
+        needs more than ``room`` bytes, TypeError for another kind of value, ValueError for an invalid shape.
 
-        Copies are made in ``buffers``. Raises TypeError for a value of another kind, ValueError for an
-        invalid shape, and TooLarge for a value that needs more than ``room``.
+        Copies are made in ``buffers``.
         """
 
     @abstractmethod
@@ -65,7 +65,8 @@ class ArrayEncoder(Encoder):
     """Encoder of arrays of real numbers from any framework."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return an Item with the array in ``value``, copied if the loop may change it."""
+        """Return an Item with the array in ``value``, copied if the loop may change it. Raises TooLarge if it
+        needs more than ``room`` bytes."""
         host = real_numbers(tag, value)
         self.check_shape(tag, host.values.shape)
         item = Item(self.kind, tag, host.values, host.dtype)
@@ -122,9 +123,7 @@ def serialised(
     kind: str, value: Any, name: str, build: Callable[[Mapping[str, Any]], Message] | None = None
 ) -> bytes:
     """Return the bytes of a message ``name``. ``value`` is the message, or a dict or dataclass for ``build``.
-
-    Raises TypeError for anything else, ValueError for an unknown or invalid fact.
-    """
+    Raises TypeError for anything else, ValueError for an unknown or invalid fact."""
     from google.protobuf.message import Message  # which scalars do without
 
     if isinstance(value, Message):

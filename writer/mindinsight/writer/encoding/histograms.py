@@ -184,11 +184,11 @@ def given_histogram(
     limits: Sequence[float] | npt.NDArray[Any],
     counts: Sequence[float] | npt.NDArray[Any],
 ) -> CountedHistogram:
-    """Return a histogram that the caller has counted.
+    """Return a histogram that the caller has counted. Raises ValueError unless there are as many limits as
+    counts and the limits increase.
 
     ``extremes`` are minimum and maximum, ``sums`` number, sum and sum of squares of the elements, ``limits``
-    and ``counts`` the right ends and counts of the buckets. Raises ValueError unless there are as many limits
-    as counts and the limits increase.
+    and ``counts`` the right ends and counts of the buckets.
     """
     edges, numbers = np.asarray(limits, np.float64).reshape(-1), np.asarray(counts, np.float64).reshape(-1)
     if len(edges) != len(numbers):
@@ -203,10 +203,10 @@ def given_histogram(
 
 
 def mindspore_histogram(counted: CountedHistogram) -> Histogram:
-    """Return ``counted`` in MindSpore's form. Infinite ends become those of the buckets.
+    """Return ``counted`` in MindSpore's form. Infinite ends become those of the buckets. Raises ValueError
+    for fractional or negative counts, which MindSpore's form does not support.
 
-    Empty buckets at the ends are omitted. Raises ValueError for fractional or negative counts, which
-    MindSpore's form does not support.
+    Empty buckets at the ends are omitted.
     """
     counts = np.rint(counted.counts).astype(np.int64)
     if (counts != counted.counts).any() or not float(counted.count).is_integer() or (counts < 0).any():

@@ -38,20 +38,18 @@ class LineageEncoder(MessageEncoder):
 
     def serialised(self, value: Any) -> bytes:
         """Return the bytes of a message. ``value`` is the message, or a dict or dataclass of its facts.
-
-        Raises TypeError for anything else, ValueError for an unknown or invalid fact.
-        """
+        Raises TypeError for anything else, ValueError for an unknown or invalid fact."""
         name, build = _MESSAGES[self.kind]
         return serialised(self.kind, value, name, build)
 
 
 def train_lineage(facts: Mapping[str, Any]) -> lineage_pb2.TrainLineage:
-    """Return a TrainLineage of these facts, without those that are None.
+    """Return a TrainLineage of these facts, without those that are None. Raises ValueError for an unknown
+    name, TypeError or ValueError for a value that does not fit its field.
 
     ``optimizer``, ``loss_function``, ``network``: class names. ``learning_rate``, ``loss``: numbers.
     ``epoch``, ``device_num``, ``batch_size``, ``train_dataset_size`` (samples), ``model_size`` (bytes): ints.
-    ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text. Raises ValueError
-    for an unknown name, TypeError or ValueError for a value that does not fit its field.
+    ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text.
     """
     _check_names(facts, _TRAIN_FACTS)
     message = lineage_pb2.TrainLineage()
@@ -83,10 +81,10 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineag
 
 
 def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> lineage_pb2.UserDefinedInfo:
-    """Return a UserDefinedInfo with one entry for each fact about a run.
+    """Return a UserDefinedInfo with one entry for each fact about a run. Raises TypeError for names that are
+    no text and for other values.
 
-    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text. Raises
-    TypeError for names that are no text and for other values.
+    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text.
     """
     message = lineage_pb2.UserDefinedInfo()
     for name, value in facts.items():

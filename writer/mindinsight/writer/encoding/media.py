@@ -49,7 +49,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns. uint8 is
-    unchanged.
+    kept; of others, numbers within 0..1 are multiplied by 255, integers within 0..255 kept, the rest scaled.
 
     Of another type, numbers that are all within 0..1 are multiplied by 255, integers that are all within
     0..255 are unchanged, and others are scaled to 0..255. NaN and unused cells are 0.
@@ -103,10 +103,11 @@ class Sound(NamedTuple):
 
 
 def sound(value: object, rate: int) -> Sound:
-    """Return a WAV file of one channel of 16-bit samples at ``rate`` per second.
+    """Return a WAV file of one channel of 16-bit samples at ``rate`` per second. Raises TypeError for values
+    that are no real numbers, ValueError unless they are one row, or if ``rate`` is no whole number above
+    zero.
 
-    Samples beyond -1..1 are clipped, NaN is silence. Raises TypeError for values that are no real numbers,
-    ValueError unless they are one row, or if ``rate`` is no whole number above zero.
+    Samples beyond -1..1 are clipped, NaN is silence.
     """
     if isinstance(rate, bool) or not 0 < rate < math.inf or int(rate) != rate:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")

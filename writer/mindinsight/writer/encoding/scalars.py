@@ -39,10 +39,8 @@ class Layout:
 
 
 def number(tag: str, value: Any) -> float:
-    """Return the single number in ``value``. Integers beyond 2**53 are rounded to a float64.
-
-    Raises TypeError if there are no real numbers, ValueError for several or an int beyond float64.
-    """
+    """Return the single number in ``value``. Integers beyond 2**53 are rounded to a float64. Raises TypeError
+    if there are no real numbers, ValueError for several or an int beyond float64."""
     if not isinstance(value, (float, int)) and hasattr(value, "item"):
         value = _element(value)
     if isinstance(value, (float, int)):

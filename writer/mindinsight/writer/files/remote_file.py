@@ -28,10 +28,8 @@ def is_url(log_dir: object) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL without a slash at its end.
-
-    Raises ValueError if the URL has a password or a query, or no installed package opens it.
-    """
+    """Return the URL without a slash at its end. Raises ValueError if the URL has a password or a query, or
+    no installed package opens it."""
     parts = urlsplit(url)
     if parts.password is not None or parts.query:
         raise ValueError("log_dir: no password or query in a URL; use the credentials of the store's tools")

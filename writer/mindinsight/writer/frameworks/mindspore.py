@@ -65,10 +65,10 @@ def no_graph_reason() -> str:
 def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` in backward passes until the returned function is called.
-
-    It is called for each trainable parameter that ``names`` accepts, except those without dimensions. Raises
+    """Call ``put(name, gradient)`` in backward passes until the returned function is called. Raises
     ValueError in graph mode, where no Python function runs.
+
+    It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
     """
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
@@ -206,9 +206,10 @@ def loss_function(
     model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
 ) -> Callable[[Mapping[str, Any]], float]:
     """Return the metric ``Loss`` of ``model.eval`` as a function of weights, which it puts into ``network``.
+    Raises ValueError if they have no ``Loss``.
 
-    It evaluates about ``samples`` samples of ``dataset``, at least one batch.
-    ``model`` must have been made with ``metrics``. Raises ValueError if they have no ``Loss``.
+    It evaluates about ``samples`` samples of ``dataset``, at least one batch. ``model`` must have been made
+    with ``metrics``.
     """
     if not isinstance(metrics, Mapping) or "Loss" not in metrics:
         raise ValueError("metrics must have a Loss under the key 'Loss'")

@@ -18,10 +18,9 @@ from mindinsight.writer.graph import GraphBuilder, ParameterRole
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
     """Return the module's graph in scopes, with shapes if there are ``inputs``, or None if ``network`` is no
-    module.
+    module. Raises the exception of torch.export or torch.fx for a network that cannot be traced.
 
-    Parameters are not changed and nothing is computed: tensors are replaced by their types. Raises the
-    exception of torch.export or torch.fx for a network that cannot be traced.
+    Parameters are not changed and nothing is computed: tensors are replaced by their types.
     """
     if not isinstance(network, torch.nn.Module):
         return None

@@ -49,10 +49,10 @@ class Training:
     """
 
     def __init__(self, log_dir: str | Path, also: Collection[str] = ALSO) -> None:
-        """Open the event files of a run in ``log_dir``, and start the recorders that ``also`` names.
+        """Open the event files of a run in ``log_dir``, and start the recorders that ``also`` names. Raises
+        ValueError for another name.
 
-        ``also`` is any of ALSO: the program (of rank 0), the machine, the console output. Raises ValueError
-        for another name.
+        ``also`` is any of ALSO: the program (of rank 0), the machine, the console output.
         """
         if unknown := sorted(set(also) - set(ALSO)):
             raise ValueError(f"also: {', '.join(ALSO)} can be recorded, not {', '.join(unknown)}")

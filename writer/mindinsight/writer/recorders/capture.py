@@ -17,9 +17,7 @@ _log: Final = logging.getLogger(__name__)
 
 def models_of(model: Any) -> dict[str, Any]:
     """Return ``model``, a network or a mapping of several, as networks by name. A single one has the name "".
-
-    Raises TypeError for anything else, for no network, and for networks of two frameworks.
-    """
+    Raises TypeError for anything else, for no network, and for networks of two frameworks."""
     models = dict(model) if isinstance(model, Mapping) else {"": model}
     for value in models.values():
         if not hasattr(value, "named_modules") and not is_cell(value):

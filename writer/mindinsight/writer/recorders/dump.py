@@ -49,9 +49,7 @@ def file_name(folder: Path, name: str) -> str:
 
 def iteration_filter(text: str) -> Callable[[int], bool]:
     """Return the predicate of the iterations in ``text``: "all", or numbers and inclusive ranges, "0|5-9".
-
-    Raises ValueError for anything else, and for a range that ends before it begins.
-    """
+    Raises ValueError for anything else, and for a range that ends before it begins."""
     if text == "all":
         return lambda number: True
     if not re.fullmatch(r"\d+(-\d+)?(\|\d+(-\d+)?)*", text):
@@ -271,9 +269,7 @@ class DumpMetadata:
 
 def dump_settings(path: Path, net_name: str, iterations: str, **settings: Any) -> dict[str, Any]:
     """Return the configuration with which MindSpore 2.10 would write a dump. ``settings`` are further keys.
-
-    Raises ValueError if ``net_name`` contains characters other than letters, digits, ``-`` and ``_``.
-    """
+    Raises ValueError if ``net_name`` contains characters other than letters, digits, ``-`` and ``_``."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
         raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
     common = {"op_debug_mode": 0, "dump_mode": 0, "input_output": 0, "kernels": [], "support_device": [0]}
@@ -377,10 +373,8 @@ class DumpStep:
         self._folder = folder
 
     def input(self, operator: str, value: object, slot: int = 0) -> None:
-        """Write input ``slot`` of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0".
-
-        Raises TypeError without numbers, and for complex numbers if only statistics are written.
-        """
+        """Write input ``slot`` of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0". Raises
+        TypeError without numbers, and for complex numbers if only statistics are written."""
         self._write(operator_type(operator), operator, "input", slot, value)
 
     def output(self, operator: str, value: object, slot: int = 0) -> None:
@@ -388,10 +382,8 @@ class DumpStep:
         self._write(operator_type(operator), operator, "output", slot, value)
 
     def parameter(self, name: str, value: object) -> None:
-        """Write a weight, a state of the optimizer or an input of the network, after the iteration.
-
-        Raises like ``input``.
-        """
+        """Write a weight, a state of the optimizer or an input of the network, after the iteration. Raises
+        like ``input``."""
         self._write("Parameter", name, "output", 0, value)
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:

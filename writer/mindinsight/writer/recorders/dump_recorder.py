@@ -36,11 +36,10 @@ def delegate_dump(
     config: DumpConfig, compiled: bool, device: str, environment: MutableMapping[str, str] = os.environ
 ) -> Path:
     """Write a configuration for MindSpore's own dump, set the variable that names it, and return its path.
+    Raises RuntimeError if ``compiled`` is True and the variable is not set, because MindSpore reads it when
+    it compiles the first graph. Raises ConfigError for a path that MindSpore rejects.
 
-    If the variable already names a file with the same
-    configuration, that file is kept. Raises RuntimeError if ``compiled`` is True and the variable is not set,
-    because MindSpore reads it when it compiles the first graph. Raises ConfigError for a path that MindSpore
-    rejects.
+    If the variable already names a file with the same configuration, that file is kept.
     """
     present = environment.get(VARIABLE, "")
     if present and _is_file_of(present, config):
@@ -172,10 +171,8 @@ class DumpRecorder:
         self._started = True
 
     def step(self) -> None:
-        """End an iteration: write the parameters' current values and begin the next iteration.
-
-        Raises RuntimeError before ``start``.
-        """
+        """End an iteration: write the parameters' current values and begin the next iteration. Raises
+        RuntimeError before ``start``."""
         if not self._started:
             raise RuntimeError("step() was called before start(); use the recorder in a with block")
         if self._capture is None:  # MindSpore counts its iterations itself

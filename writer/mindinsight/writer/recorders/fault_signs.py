@@ -346,10 +346,7 @@ class JumpDetector:
 
     def _grown_from(self, value: float, count: int) -> float | None:
         """Return the value ``count`` steps ago if the values have grown steadily since, beyond all earlier
-        ones.
-
-        Return None otherwise, and for values that change their sign, such as a loss around zero.
-        """
+        ones. Return None otherwise, and for values that change their sign, such as a loss around zero."""
         values = [*self._recent, value]
         grown, earlier = values[-count - 1 :], values[: -count - 1]
         if len(earlier) < self._warmup or min(grown) * max(grown) <= 0:

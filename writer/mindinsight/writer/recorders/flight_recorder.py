@@ -115,8 +115,8 @@ class SampleSize:
         self._steps: list[float] = []
 
     def fewer(self, number: int, seconds: float, count: int) -> int | None:
-        """Record the duration of a step in seconds, and return a smaller sample size, or None to keep
-        ``count``.
+        """Record the duration of step ``number`` in seconds. Return a smaller sample size once, in the last
+        of the first steps, if the sample takes too large a share of a step, else None to keep ``count``.
 
         ``number`` is the number of the step, from 0. The size is decided once, in the last of the first
         steps. The very first step warms caches up and does not count.
@@ -252,12 +252,12 @@ class FlightRecorder:
         self.close()
 
     def step(self, run: Callable[[], T], number: int | None = None) -> T:
-        """Run one training step, forward and backward, and return its result.
+        """Run one training step, forward and backward, and return its result. Raises the exception of
+        ``run``, and TrainingFaultError with ``on_trigger="raise"``.
 
         ``number`` is that of the step as the curves count, by default one more than before, 0 at first.
         ``run`` is called a second time if the step broke, so it must not consume its data: take the batch
-        from the loader outside. Raises the exception of ``run``, and TrainingFaultError with
-        ``on_trigger="raise"``.
+        from the loader outside.
         """
         self.begin(number)
         try:
@@ -285,10 +285,8 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step with its result, and return True if the step broke and was repeated by ``run``.
-
-        Raises TrainingFaultError with ``on_trigger="raise"``.
-        """
+        """End a step with its result, and return True if the step broke and was repeated by ``run``. Raises
+        TrainingFaultError with ``on_trigger="raise"``."""
         if self._before is None:
             return False
         watch, before = self._watch, self._before

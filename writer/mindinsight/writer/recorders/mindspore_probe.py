@@ -238,7 +238,8 @@ class CellHooks(ModuleHooks):
         backward.hook(list(tensors_of(output)))
 
     def hook_gradient(self, path: str, name: str, parameter: Any) -> Any:
-        """Record the gradient of a parameter each time it is computed."""
+        """Record the gradient of a parameter each time it is computed, and return the handle that removes the
+        hook."""
         record = functools.partial(self.record_gradient, path, name, id(parameter))
         return parameter.register_hook(self.probe.listener(record))
 

@@ -122,9 +122,9 @@ class PrecisionDebugger:
 
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
         """Record a variable and, with ``save_backward``, later its gradient, in ``debug.json`` of this step.
+        Raises ValueError for a name that is empty or has a slash.
 
-        ``variable`` is a tensor or a number, or lists and dictionaries of them. Raises ValueError for a name
-        that is empty or has a slash.
+        ``variable`` is a tensor or a number, or lists and dictionaries of them.
         """
         if not isinstance(name, str) or not name or "/" in name:
             raise ValueError(f"name is text without '/', got {name!r}")
@@ -263,9 +263,7 @@ _SIDES: Final = {frozenset({"input"}): 1, frozenset({"output"}): 2}  # of data_m
 
 def delegate(config: recorder_config.ProbeConfig) -> bool:
     """Write the configuration of MindSpore's own dump and return True, or return False in PyNative mode.
-
-    Raises RuntimeError after the first compilation, and ConfigError for a path that MindSpore rejects.
-    """
+    Raises RuntimeError after the first compilation, and ConfigError for a path that MindSpore rejects."""
     mindspore = import_module(f"{__package__}.mindspore_operators")
     if not mindspore.delegates():
         return False
@@ -289,11 +287,11 @@ def dump_config(config: recorder_config.ProbeConfig) -> recorder_config.DumpConf
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> None:
-    """Seed Python, NumPy and, if they are loaded, PyTorch and MindSpore.
+    """Seed Python, NumPy and, if they are loaded, PyTorch and MindSpore. Raises TypeError if the seed is not
+    an integer, and ValueError if it is outside of 0 to 2³²-1.
 
     With ``mode``, operators use their deterministic form (``use_deterministic_algorithms`` in PyTorch,
-    ``deterministic="ON"`` in MindSpore). In PyTorch an operator without such a form then raises. Raises
-    TypeError if the seed is not an integer, and ValueError if it is outside of 0 to 2³²-1.
+    ``deterministic="ON"`` in MindSpore). In PyTorch an operator without such a form then raises.
     """
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"seed is an integer, got {seed!r}")

@@ -63,7 +63,8 @@ class Probe(ABC):
 
     @abstractmethod
     def watch_calls(self, models: Mapping[str, Any]) -> None:
-        """Pass every function that the training calls to ``call``."""
+        """Pass every function that the training calls to ``call``, until ``unwatch_calls``. ``models`` are
+        the trained networks by name."""
 
     @abstractmethod
     def unwatch_calls(self) -> None:

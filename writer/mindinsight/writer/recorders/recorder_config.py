@@ -108,10 +108,10 @@ def load_dump_config(path: str | Path, environment: Mapping[str, str] = os.envir
 def parse_dump_config(
     content: object, environment: Mapping[str, str] = os.environ, source: str = ""
 ) -> DumpConfig:
-    """Return the configuration in an object with ``common_dump_settings`` and ``e2e_dump_settings``.
+    """Return the configuration in an object with ``common_dump_settings`` and ``e2e_dump_settings``. Raises
+    ConfigError with the key, its value and the allowed values.
 
-    The object may hold the keys of both sections itself. Raises ConfigError with the key, its value and the
-    allowed values.
+    The object may hold the keys of both sections itself.
     """
     settings = _dump_settings(content)
     debug: Any = _choice("op_debug_mode", settings.get("op_debug_mode", 0), (0, 1, 2, 3, 4))
@@ -318,18 +318,16 @@ class ProbeConfig:
 
 
 def load_probe_config(path: str | Path, keys: Mapping[str, object]) -> ProbeConfig:
-    """Return msprobe's configuration in a file. ``keys`` override the keys of the file.
-
-    Raises ConfigError, and OSError if the file is unreadable.
-    """
+    """Return msprobe's configuration in a file. ``keys`` override the keys of the file. Raises ConfigError,
+    and OSError if the file is unreadable."""
     return _load(path, lambda content, _: parse_probe_config(content, keys))
 
 
 def parse_probe_config(content: object, keys: Mapping[str, object] | None = None) -> ProbeConfig:
     """Return the configuration in an object with the content of msprobe's file. ``keys`` override its keys.
+    Raises ConfigError with the key, its value and the allowed values.
 
-    Keys of the task's section (``"statistics": {"scope": []}``) may also be at the top level. Raises
-    ConfigError with the key, its value and the allowed values.
+    Keys of the task's section (``"statistics": {"scope": []}``) may also be at the top level.
     """
     settings = _probe_settings(content, keys or {})
     level = _choice("level", settings.get("level") or "L1", _LEVELS)

@@ -185,11 +185,12 @@ class RecorderSettings:
     def of(
         cls, environment: Mapping[str, str] = os.environ, config_path: str | Path | None = None
     ) -> RecorderSettings:
-        """Return the settings in ``MS_RDR_ENABLE``, ``MS_RDR_MODE`` and ``MS_RDR_PATH``, or in a file.
+        """Return the settings in ``MS_RDR_ENABLE``, ``MS_RDR_MODE`` and ``MS_RDR_PATH``, or in a file. Raises
+        ValueError for invalid values and OSError if the file cannot be read.
 
         The file is JSON, ``{"rdr": {"enable": true, "mode": 1, "path": "/abs/dir"}}``. Without "rdr" in it
         the variables are used. ``config_path`` defaults to the ``env_config_path`` of MindSpore's context, if
-        MindSpore is loaded. Raises ValueError for invalid values and OSError if the file cannot be read.
+        MindSpore is loaded.
         """
         path = config_path or _context_path()
         if path and (section := _section(Path(path))) is not None:

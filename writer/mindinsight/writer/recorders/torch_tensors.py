@@ -92,10 +92,8 @@ def joined_norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
-    """Return the L2 norm of all elements and the number of zero norms, from the norms of tensors.
-
-    Return None without norms.
-    """
+    """Return the L2 norm of all elements and the number of zero norms, from the norms of tensors. Return None
+    without norms."""
     if not norms:
         return None
     values = _numbers(norms)

@@ -32,12 +32,12 @@ _AXES: Final = "NCHW"
 
 
 def picture_batch(value: object, layout: str) -> Batch:
-    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W).
+    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W). Raises TypeError if there are
+    no numbers, ValueError for a layout that does not fit.
 
     The layout has letters of NCHW in any case and order.
 
-    uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0. Raises TypeError if
-    there are no numbers, ValueError for a layout that does not fit.
+    uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0.
     """
     values = to_numpy(value).values
     letters = str(layout).upper()
@@ -53,10 +53,8 @@ def picture_batch(value: object, layout: str) -> Batch:
 
 
 def video_frames(video: object) -> Batch:
-    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other.
-
-    Raises ValueError for another shape or one with a zero, and otherwise like ``picture_batch``.
-    """
+    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other. Raises
+    ValueError for another shape or one with a zero, and otherwise like ``picture_batch``."""
     values = to_numpy(video).values
     if values.ndim != 5 or 0 in values.shape:
         raise ValueError(f"a video is an array (N, T, C, H, W), none of them zero, got shape {values.shape}")
@@ -67,9 +65,10 @@ def video_frames(video: object) -> Batch:
 
 def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
     """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
+    Raises ValueError for boxes of another shape, or if no pixel is left.
 
     ``rescale`` is a factor for both sides of the image. ``labels`` are ignored unless there is one for each
-    box. Needs Pillow. Raises ValueError for boxes of another shape, or if no pixel is left.
+    box. Needs Pillow.
     """
     corners = to_numpy(boxes).values
     if corners.ndim != 2 or corners.shape[1] != 4:
@@ -92,10 +91,8 @@ def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, res
 
 
 def pictures_of_figures(figures: Sequence[Any], close: bool) -> Batch:
-    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures.
-
-    Raises ValueError unless there are figures, all of one size, TypeError for other objects.
-    """
+    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures. Raises
+    ValueError unless there are figures, all of one size, TypeError for other objects."""
     drawn = [_drawn(figure) for figure in figures]
     if len({pixels.shape for pixels in drawn}) != 1:
         raise ValueError("expected figures of one size, at least one")
@@ -152,12 +149,10 @@ def check_trial(
     domains: Mapping[str, Sequence[Any]] | None,
     run_name: str | None,
 ) -> event_targets.Trial:
-    """Return the arguments of ``add_hparams`` as plain values. Parameters that are None are omitted.
-
-    Raises TypeError unless they are dicts, for a parameter that is neither number, text, bool nor an array of
-    one element, and for a metric that is no number. Raises ValueError for an empty name and for the domain of
-    an unknown parameter.
-    """
+    """Return the arguments of ``add_hparams`` as plain values. Parameters that are None are omitted. Raises
+    TypeError unless they are dicts, for a parameter that is neither number, text, bool nor an array of one
+    element, and for a metric that is no number. Raises ValueError for an empty name and for the domain of an
+    unknown parameter."""
     for name, mapping in (("hparam_dict", parameters), ("metric_dict", metrics)):
         if not isinstance(mapping, Mapping):
             raise TypeError(f"{name} must be a dict, got {type(mapping).__name__}")
@@ -179,10 +174,10 @@ def _plain(name: str, value: Any) -> Fact:
 
 
 def moment(step: Any, wall: float | None) -> event_targets.Moment:
-    """Return the step (None: 0) and wall time (None: now) of arguments of torch's interface.
+    """Return the step (None: 0) and wall time (None: now) of arguments of torch's interface. Raises
+    TypeError, ValueError or OverflowError for another step, and for one of more than 64 bits.
 
-    As in torch, a step is what ``int`` converts. Raises TypeError, ValueError or OverflowError for another
-    step, and for one of more than 64 bits.
+    As in torch, a step is what ``int`` converts.
     """
     if step.__class__ is not int:
         try:
@@ -301,11 +296,11 @@ class SummaryWriter:
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """Record a number, with ``new_style`` in TensorFlow 2's encoding, as float64 or float32.
+        """Record a number, with ``new_style`` in TensorFlow 2's encoding, as float64 or float32. Raises
+        TypeError or ValueError unless the value is a single number and ``int`` converts the step.
 
         ``global_step`` is by default 0, ``walltime`` now, here and in all methods. The last two arguments
-        have an effect in TensorBoard's format only. Raises TypeError or ValueError unless the value is a
-        single number and ``int`` converts the step.
+        have an effect in TensorBoard's format only.
         """
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
@@ -342,10 +337,10 @@ class SummaryWriter:
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Record the distribution of ``values``, by default in the buckets of the format.
+        """Record the distribution of ``values``, by default in the buckets of the format. Raises TypeError
+        for values that are no real numbers, ValueError without values.
 
-        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``. Raises
-        TypeError for values that are no real numbers, ValueError without values.
+        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``.
         """
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:
@@ -379,7 +374,7 @@ class SummaryWriter:
     def add_text(
         self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None
     ) -> None:
-        """Record a text in Markdown."""
+        """Record a text in Markdown. Raises TypeError for another type."""
         if not isinstance(text_string, str):
             raise TypeError(f"text '{tag}' must be a str, got {type(text_string).__name__}")
         self._files().text(options.tag(tag), text_string, moment(global_step, walltime))

@@ -113,10 +113,8 @@ def _open_csv(path: Path) -> TextIO:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Read a mapping file: a JSON object of names, or CSV lines `name,name in the reference`.
-
-    Raises ValueError if it is neither.
-    """
+    """Read a mapping file: a JSON object of names, or CSV lines `name,name in the reference`. Raises
+    ValueError if it is neither."""
     text = path.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
         names = json.loads(text)
@@ -259,11 +257,8 @@ class StepSummary:
 
 def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], tolerance: Tolerance) -> int:
     """Compare all steps, print a line for each that differs, and return 0 if all agree, 1 if any differs, 2
-    if unknown.
-
-    Raises ValueError if `options` select other ranks or steps of the reference, or msprobe's report, or if
-    the dumps have no step in common.
-    """
+    if unknown. Raises ValueError if `options` select other ranks or steps of the reference, or msprobe's
+    report, or if the dumps have no step in common."""
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
         others = "--msprobe, --reference-rank, --reference-step"
         raise ValueError(terminal.localize("cli.dump.every_step_alone", {"names": others}))

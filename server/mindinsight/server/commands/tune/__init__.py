@@ -23,10 +23,7 @@ def register(subparsers: Any) -> None:
 
 def tune(options: argparse.Namespace) -> int:
     """Run the trials of a study, and return 0 for complete trials, 1 for none or too many failures, 130 if
-    interrupted.
-
-    Raises BadSettings if the study cannot be run.
-    """
+    interrupted. Raises BadSettings if the study cannot be run."""
     from mindinsight.server.commands.tune.study_run import run_study
 
     return run_study(options)

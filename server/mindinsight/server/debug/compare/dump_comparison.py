@@ -109,7 +109,8 @@ class Row:
 
     @property
     def lost(self) -> int | None:
-        """Return the number of elements that are finite in the reference and non-finite in the target.
+        """Return the number of elements that are finite in the reference and non-finite in the target, or
+        None if unknown.
 
         It is None if unknown. Statistics determine it only if all elements of the reference are finite.
         """
@@ -188,7 +189,8 @@ def pair_batches(
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
-    """Yield batches of up to ``size`` operators, each a list of matched tensors and differing arguments.
+    """Yield batches of up to ``size`` operators, each a list of pairs: one for every tensor of both sides,
+    with None for a missing partner, and one for each argument that differs.
 
     ``names`` and ``arguments`` are those of `compare`.
     """

@@ -40,9 +40,7 @@ class Measures:
 
 def measure_value_pair(target: Values, reference: Values) -> Measures | None:
     """Return the differences of two tensors element by element, read by parts, or None if their sizes differ.
-
-    Raises TypeError for strings, objects and dates.
-    """
+    Raises TypeError for strings, objects and dates."""
     size = math.prod(target.shape)
     if size != math.prod(reference.shape):
         return None

@@ -28,7 +28,8 @@ class RoundingNotes:
         self._rounded: set[tuple[_Values, _Values]] = set()  # pairs that differ by rounding alone
 
     def of_operator(self, rows: Sequence[Compared]) -> Iterator[Note]:
-        """Yield for each row the coarser type its values passed through, and True if rounding explains it.
+        """Yield for each row the coarser type its values passed through, "" if there is none, and True if
+        rounding explains its difference.
 
         The type is "" if it is not coarser than that of the values.
         """

@@ -297,9 +297,7 @@ class ExpectedHits:
 
 def rounding_of_sum(operator_type: str, dtype: str, terms: AnyStatistics, count: int | None) -> float | None:
     """Return the mean magnitude that rounding gives ``count`` sums of ``terms`` if their exact value is zero.
-
-    Return None if the operator does not sum, or if the type or the terms are unknown.
-    """
+    Return None if the operator does not sum, or if the type or the terms are unknown."""
     epsilon = _EPSILONS.get(dtype)
     if canonical(operator_type) not in _SUMS or epsilon is None:
         return None

@@ -41,10 +41,8 @@ class ElementType:
 
 
 def element_type(name: str) -> ElementType:
-    """Return the type by its name in a file: ``Float32``, ``torch.float32``, ``BFloat16``.
-
-    Raises UnreadableError for an unknown type.
-    """
+    """Return the type by its name in a file: ``Float32``, ``torch.float32``, ``BFloat16``. Raises
+    UnreadableError for an unknown type."""
     known_type = _TYPES.get(canonical(name))
     if known_type is None:
         raise UnreadableError("dump.unknown_dtype", name or "(none)")
@@ -70,10 +68,8 @@ def count_of(shape: tuple[int, ...]) -> int:
 
 
 def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
-    """Return flat uint8 bytes as an array of a type and shape, as a view if nothing must be widened.
-
-    Raises UnreadableError if the type is unknown, the shape is invalid, or there are too few bytes.
-    """
+    """Return flat uint8 bytes as an array of a type and shape, as a view if nothing must be widened. Raises
+    UnreadableError if the type is unknown, the shape is invalid, or there are too few bytes."""
     kind, count = element_type(name), count_of(shape)
     size = kind.size(count)
     if raw.size < size:

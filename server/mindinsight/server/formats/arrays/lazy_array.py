@@ -174,9 +174,7 @@ class Scattered(Stored):
 
 def stored_npz(path: Path, name: str) -> Stored | None:
     """Return the lazy values of an array of a ``.npz`` file, or None if it is compressed or not in C order.
-
-    Raises UnreadableError.
-    """
+    Raises UnreadableError."""
     header, offset = npz_member(path, name)
     if offset is None:
         return None

@@ -37,10 +37,8 @@ _BROKEN: Final = (
 
 
 def read_member(member: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """Read up to `size` bytes of an archive member as uint8, fewer if the member ends earlier.
-
-    Raises UnreadableError if `size` exceeds the limit of an array.
-    """
+    """Read up to `size` bytes of an archive member as uint8, fewer if the member ends earlier. Raises
+    UnreadableError if `size` exceeds the limit of an array."""
     ARRAY.check_size(size)
     content = np.empty(size, np.uint8)
     filled = 0
@@ -75,18 +73,14 @@ class Archive:
         return self._zip.namelist()
 
     def size(self, name: str) -> int:
-        """Return the unpacked size of a member in bytes.
-
-        Raises UnreadableError for a missing member, and for an invalid or too large one.
-        """
+        """Return the unpacked size of a member in bytes. Raises UnreadableError for a missing member, and for
+        an invalid or too large one."""
         return self._info(name).file_size
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """Open a member as a file, which returns no more bytes than its stated size.
-
-        Raises UnreadableError.
-        """
+        Raises UnreadableError."""
         info = self._info(name)
         with unreadable("dump.bad_zip", name[:200], *_BROKEN), self._zip.open(info) as member:
             yield member
@@ -106,10 +100,8 @@ class Archive:
         return ""
 
     def member_offset(self, name: str) -> int | None:
-        """Return the offset in the file of an uncompressed member, or None for a compressed one.
-
-        Raises UnreadableError.
-        """
+        """Return the offset in the file of an uncompressed member, or None for a compressed one. Raises
+        UnreadableError."""
         info = self._info(name)
         if info.compress_type != zipfile.ZIP_STORED:
             return None
@@ -199,10 +191,8 @@ def read_npy(path: Path) -> Array:
 
 
 def read_small_npy(path: str | Path) -> tuple[ArrayHeader, Array | None]:
-    """Read the header of a .npy file, and the array, read-only, or None above `SMALL` bytes.
-
-    Raises UnreadableError.
-    """
+    """Read the header of a .npy file, and the array, read-only, or None above `SMALL` bytes. Raises
+    UnreadableError."""
     with opened(path) as file:
         header = _checked_header(file, length_of(file))
         if header.size > SMALL:
@@ -211,10 +201,8 @@ def read_small_npy(path: str | Path) -> tuple[ArrayHeader, Array | None]:
 
 
 def npz_headers(path: Path) -> tuple[tuple[str, ArrayHeader | UnreadableError], ...]:
-    """Return name and header of every array of a .npz file, with an error for each invalid header.
-
-    Raises UnreadableError if the archive cannot be read.
-    """
+    """Return name and header of every array of a .npz file, with an error for each invalid header. Raises
+    UnreadableError if the archive cannot be read."""
     with Archive(path) as archive:
         return tuple(
             (name.removesuffix(".npy"), _member_header(archive, name))
@@ -231,10 +219,8 @@ def read_npz(path: Path, name: str) -> Array:
 
 
 def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
-    """Return the header of an array of a .npz file, and the offset of its member, None if compressed.
-
-    Raises UnreadableError.
-    """
+    """Return the header of an array of a .npz file, and the offset of its member, None if compressed. Raises
+    UnreadableError."""
     with Archive(path) as archive:
         with archive.opened(f"{name}.npy") as member:
             header = _checked_header(member, archive.size(f"{name}.npy"))
@@ -242,10 +228,8 @@ def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
 
 
 def array_of(header: ArrayHeader, data: bytes | Array) -> Array:
-    """Return the data of an array in its shape and in native byte order.
-
-    Raises UnreadableError if it is too short.
-    """
+    """Return the data of an array in its shape and in native byte order. Raises UnreadableError if it is too
+    short."""
     if len(data) < header.size:
         raise UnreadableError("dump.truncated", f"{header.size} bytes of data announced, found {len(data)}")
     flat: Array = np.frombuffer(data, header.stored)
@@ -266,11 +250,9 @@ def _member_header(archive: Archive, name: str) -> ArrayHeader | UnreadableError
 
 
 def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
-    """Read a header and leave the file at the data.
+    """Read a header and leave the file at the data. Raises UnreadableError.
 
     The data must fit into ``length`` bytes.
-
-    Raises UnreadableError.
     """
     start = file.read(8)
     if start[:6] != _MAGIC[: len(start)] or length == 0:

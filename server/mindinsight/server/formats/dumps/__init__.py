@@ -143,20 +143,17 @@ def list_overflows(dump: dump_types.Dump, rank: int, step: int) -> dump_types.Li
 
 
 def describe_tensor(ref: dump_types.TensorRef) -> dump_types.TensorHeader:
-    """Return shape, type and size in bytes of a tensor, read without its data.
-
-    Raises UnreadableError.
-    """
+    """Return shape, type and size in bytes of a tensor, read without its data. Raises UnreadableError."""
     return _load_layout(ref.layout).header(ref)
 
 
 def read_tensor(ref: dump_types.TensorRef, window: dump_types.Window | None = None) -> dump_types.Array:
-    """Read a tensor, or a window of it, in its own type.
+    """Read a tensor, or a window of it, in its own type. Raises UnreadableError.
 
     Bfloat16 and smaller floats are read as float32.
 
     Device formats with a known conversion are returned in host order (NCHW). Only the window is read if the
-    file allows it. Raises UnreadableError.
+    file allows it.
     """
     return np.asarray(tensor_values(ref).part(window or ()))
 
@@ -225,10 +222,8 @@ def _layout_or_none(name: str) -> Layout | None:
 
 @cache
 def _load_layout(name: str) -> Layout:
-    """Return the layout of this name, of our module or of another distribution.
-
-    Raises UnreadableError if there is none.
-    """
+    """Return the layout of this name, of our module or of another distribution. Raises UnreadableError if
+    there is none."""
     path = f"{layouts.__name__}.{name}"
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):

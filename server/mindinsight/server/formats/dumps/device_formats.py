@@ -48,7 +48,8 @@ def host_format(layout: str, axes: int) -> str:
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Convert a device array of format ``layout`` to host order and ``shape``. Return it and its new format.
+    """Return a device array of format ``layout`` in host order and ``shape``, and its new format. Return both
+    unchanged if no conversion fits.
 
     Both are unchanged if no conversion fits. ``groups`` is the number of groups of a convolution's weights.
     """

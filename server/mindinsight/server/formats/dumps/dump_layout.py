@@ -155,9 +155,7 @@ class Layout(ABC):
 
     def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
         """Return shape, type and size in bytes of one tensor, read without its data.
-
-        Raises UnreadableError.
-        """
+        Raises UnreadableError."""
         return npy_header(ref)
 
     def values(self, ref: dump_types.TensorRef) -> Values:

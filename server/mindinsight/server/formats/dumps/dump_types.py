@@ -40,7 +40,7 @@ def read_or_report(
     of_tensors: bool = True,
 ) -> Content | None:
     """Return the result of ``read`` for a file, or None, with an item added to ``damage``, if it cannot be
-    read.
+    read. A missing file adds none if it is ``optional``.
 
     A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
     """

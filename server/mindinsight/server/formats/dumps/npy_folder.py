@@ -69,11 +69,9 @@ def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
 
 
 def _complete_lines(path: Path) -> Iterator[str]:
-    """Yield the lines with a line break.
+    """Yield the lines with a line break. Raises UnreadableError for a row that is too long.
 
     A line without one is the last, or too long for a row.
-
-    Raises UnreadableError for a row that is too long.
     """
     incomplete = False
     for line in read_lines(path, STATISTICS):
@@ -205,9 +203,7 @@ def npy_header(ref: TensorRef) -> TensorHeader:
 
 def npy_values(ref: TensorRef) -> Values:
     """Return the values of a ``.npy`` file, read in parts if it is large and in C order, otherwise whole.
-
-    Raises UnreadableError.
-    """
+    Raises UnreadableError."""
     header, array = read_small_npy(ref.path)
     if array is not None:
         return Held(array)

@@ -106,10 +106,8 @@ def read_norms(dump: Dump, rank: int, step: int) -> Health | FileDamage | None:
 
 
 def read_health(dump: Dump, rank: int, step: int) -> Health | None:
-    """Return the norms recorded with a step of a dump.
-
-    Return None if there are none, if they cannot be read, or if no step before was healthy.
-    """
+    """Return the norms recorded with a step of a dump. Return None if there are none, if they cannot be read,
+    or if no step before was healthy."""
     norms = read_norms(dump, rank, step)
     return norms if isinstance(norms, Health) and norms.step >= 0 else None
 

@@ -38,11 +38,11 @@ __all__ = ["decode", "read_section"]
 
 
 def read_section(path: str | int, offset: int, size: int, schema: Schema = MINDSPORE) -> DecodedSection:
-    """Read the whole records in ``size`` bytes from ``offset``, where a record begins.
+    """Read the whole records in ``size`` bytes from ``offset``, where a record begins. Raises OSError if the
+    file cannot be read.
 
     ``path`` may be an open descriptor, which stays open. A record longer than ``size`` is read to its end if
-    the file holds all of it. Memory use is a small multiple of ``size`` or of the limit of an event. Raises
-    OSError if the file cannot be read.
+    the file holds all of it. Memory use is a small multiple of ``size`` or of the limit of an event.
     """
     with nullcontext(path) if isinstance(path, int) else opened(path) as descriptor:
         file_end = os.fstat(descriptor).st_size

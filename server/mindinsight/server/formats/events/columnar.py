@@ -398,9 +398,10 @@ def read_columnar(
 def read_layout(
     data: bytes, begins: Ints, ends: Ints, schema: Schema
 ) -> tuple[_Heads, ValueTable, list[str]] | None:
-    """Return heads, values in file order and tags of records with many distinct scalars, one value per tag.
+    """Return heads, values in file order and tags of records with many distinct scalars, one value per tag,
+    or None if any record has an unusual encoding.
 
-    Their payloads are from ``begins`` to ``ends``. Return None if any record has an unusual encoding.
+    Their payloads are from ``begins`` to ``ends``.
     """
     if ends[-1] + LOOK_AHEAD > len(data):
         return None

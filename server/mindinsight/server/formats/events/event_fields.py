@@ -101,11 +101,11 @@ def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
 def parse_fields(
     data: Octets, at: int, end: int, contents: Collection[int], read: ReadContent
 ) -> tuple[ParsedEvent, bool]:
-    """Return the event in ``data[at:end]``, and True if it has content.
+    """Return the event in ``data[at:end]``, and True if it has content. Raises UnparsableError, also for a
+    replaced field, because wrong bytes there make the rest doubtful.
 
     ``contents`` are the keys of the oneof. The last one counts, as in protobuf, but several parts of a
-    summary are merged. ``read`` adds the values of the content to the event. Raises UnparsableError, also for
-    a replaced field, because wrong bytes there make the rest doubtful.
+    summary are merged. ``read`` adds the values of the content to the event.
     """
     event = ParsedEvent()
     content: list[tuple[int, int, int]] = []

@@ -70,7 +70,8 @@ class Round:
         return numbers
 
     def steps(self, words: npt.NDArray[np.uint64], records: Ints) -> Ints:
-        """Return the steps of ``records`` [m] in each round, [m, count].
+        """Return the steps of ``records`` [m] in each of ``count`` rounds, [m, count]. ``words`` [n, count]
+        are the eight bytes before the end of each step's varint.
 
         ``words`` [n, count] are the eight bytes before the end of each step's varint.
         """

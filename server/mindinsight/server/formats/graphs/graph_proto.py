@@ -277,10 +277,8 @@ Span = tuple[int, int]  # first byte, end
 
 
 def read_graph(data: bytes) -> graph.Graph:
-    """Decode a GraphProto or a ModelProto.
-
-    Raises UnreadableError (``graph.unreadable``) if the bytes are neither.
-    """
+    """Decode a GraphProto or a ModelProto. Raises UnreadableError (``graph.unreadable``) if the bytes are
+    neither."""
     fields = _graph_fields(data)
     if np.isin(fields[:, 0], _MODEL_NUMBERS).any():
         spans = fields[fields[:, 0] == GRAPH_FIELD_OF_MODEL, 1:].tolist()

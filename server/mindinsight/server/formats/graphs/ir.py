@@ -108,11 +108,9 @@ def parse_ir(lines: Iterable[str]) -> IrText:
 
 
 def read_ir_parameters(path: Path) -> tuple[str, ...]:
-    """Read the names of the parameters only.
+    """Read the names of the parameters only. Raises UnreadableError.
 
     They precede the first operator, and the rest is not read.
-
-    Raises UnreadableError.
     """
     lines = read_lines(path, IR, MAX_STATEMENT)
     head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)

@@ -22,10 +22,8 @@ _MAX_TEXT: Final = 1000  # characters of an attribute; weights may be written ou
 
 
 def graphs_of(content: Any) -> list[tuple[str, bytes]]:
-    """Return name and serialized ModelProto of each graph in the parsed JSON of a file.
-
-    Raises UnreadableError if the file has no graph, or a graph with too many nodes.
-    """
+    """Return name and serialized ModelProto of each graph in the parsed JSON of a file. Raises
+    UnreadableError if the file has no graph, or a graph with too many nodes."""
     graphs = [(str(graph.get("id") or "graph"), _model(graph)) for graph in _graphs(content)]
     if not graphs:
         raise UnreadableError("graph.unreadable", "it contains no graph of Model Explorer")

@@ -52,11 +52,9 @@ class Tensor:
 
 
 def tensor(payload: bytes) -> Tensor:
-    """Decode a tensor message.
+    """Decode a tensor message. Raises UnreadableError, also if shape and data contradict each other.
 
     ``raw_data`` takes precedence over number fields, because it is exact.
-
-    Raises UnreadableError, also if shape and data contradict each other.
     """
     with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
         rest, spans = _split(payload, 0, len(payload))
@@ -179,10 +177,8 @@ class _Cast:
 
 
 def recorded(path: Path, offset: int, size: int) -> Recorded:
-    """Return the tensor of the message at ``offset`` in a file, read in parts if it is large.
-
-    Raises UnreadableError, also if shape and data contradict each other.
-    """
+    """Return the tensor of the message at ``offset`` in a file, read in parts if it is large. Raises
+    UnreadableError, also if shape and data contradict each other."""
     with opened(path) as file:
         if size > WHOLE:
             lazy = _by_parts(file, path, offset, size)

@@ -25,10 +25,8 @@ _FIELDS: Final = {"i": "int_val", "f": "float_val", "b": "bool_val"}  # of AttrV
 
 
 def graph_message(data: bytes) -> bytes:
-    """Return the GraphProto of a GraphDef, without the nodes that cannot be read.
-
-    Raises UnreadableError if it has no readable node.
-    """
+    """Return the GraphProto of a GraphDef, without the nodes that cannot be read. Raises UnreadableError if
+    it has no readable node."""
     GRAPH.check_size(len(data))
     nodes = []
     for number, (start, stop, scope) in enumerate(_node_spans(data), 1):

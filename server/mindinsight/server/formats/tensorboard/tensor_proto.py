@@ -122,10 +122,10 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
 
 
 def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
-    """Return the numbers [count] in the type of the message, bfloat16 as bits.
+    """Return the numbers [count] in the type of the message, bfloat16 as bits. Raises UnreadableError, also
+    if shape and data contradict each other.
 
-    If fewer are recorded, the last one is repeated, or zero if there is none. Raises UnreadableError, also if
-    shape and data contradict each other.
+    If fewer are recorded, the last one is repeated, or zero if there is none.
     """
     kind = TYPES.get(tensor.dtype, ("", ""))[0]
     count = tensor.count

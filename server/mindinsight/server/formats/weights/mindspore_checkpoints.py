@@ -67,11 +67,10 @@ class CheckpointFile:
 
 
 def open_checkpoint(path: Path) -> CheckpointFile:
-    """List the tensors of a checkpoint.
+    """List the tensors of a checkpoint. Raises UnreadableError for a file that is not a checkpoint, and for
+    an encrypted or compressed one.
 
     A truncated end is reported in ``damage``.
-
-    Raises UnreadableError for a file that is not a checkpoint, and for an encrypted or compressed one.
     """
     with opened(path) as file:
         start = file.read(4)
@@ -101,9 +100,7 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
 
 def checkpoint_values(file: CheckpointFile, name: str) -> Values:
     """Return the values of one tensor, read in parts if each element takes whole bytes, otherwise whole.
-
-    Raises UnreadableError.
-    """
+    Raises UnreadableError."""
     tensor = file.tensors.get(name)
     if tensor is None or not tensor.pieces or tensor.dtype == "str" or tensor.shape == (0,):
         return Held(read_checkpoint(file, name))

@@ -50,10 +50,8 @@ class SafeTensorFile:
 
 
 def open_safetensors(path: Path) -> SafeTensorFile:
-    """List the tensors of a file, with the error of each wrong entry in its place.
-
-    Raises UnreadableError if the header cannot be read.
-    """
+    """List the tensors of a file, with the error of each wrong entry in its place. Raises UnreadableError if
+    the header cannot be read."""
     with opened(path) as file:
         length = length_of(file)
         header_size = int.from_bytes(file.read(8), "little")
@@ -82,10 +80,8 @@ def read_safetensor(file: SafeTensorFile, name: str) -> Array:
 
 
 def safetensor_values(file: SafeTensorFile, name: str) -> Values:
-    """Return the values of one tensor, read in parts, or whole if several elements share a byte.
-
-    Raises UnreadableError.
-    """
+    """Return the values of one tensor, read in parts, or whole if several elements share a byte. Raises
+    UnreadableError."""
     tensor = file.tensors.get(name)
     if not isinstance(tensor, SafeTensor) or tensor.error:
         return Held(read_safetensor(file, name))

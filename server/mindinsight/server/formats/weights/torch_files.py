@@ -231,10 +231,8 @@ def unread_error(kind: str) -> UnreadableError:
 
 
 def torch_values(file: TorchFile, name: str) -> Values:
-    """Return the values of one tensor, read in parts if uncompressed, contiguous and little-endian.
-
-    Raises UnreadableError.
-    """
+    """Return the values of one tensor, read in parts if uncompressed, contiguous and little-endian. Raises
+    UnreadableError."""
     tensor = file.tensors.get(name)
     if tensor is None or tensor.storage.key not in file.extents or not _is_contiguous(tensor):
         return Held(read_torch(file, name))

@@ -101,10 +101,8 @@ class Comparison:
         return (names[LEFT], names[RIGHT]) if swapped else None
 
     def returned(self) -> tuple[list[str], list[str]] | None:
-        """Return the names of both graphs' outputs if these differ, or None.
-
-        Return None also if a graph records no outputs, or an output has no partner in the other graph.
-        """
+        """Return the names of both graphs' outputs if these differ, or None. Return None also if a graph
+        records no outputs, or an output has no partner in the other graph."""
         columns, partners = self.matching.columns, self.matching.node_partners
         left, right = (graph.outputs for graph in columns.graphs)
         expected = partners[left] - columns.left_count

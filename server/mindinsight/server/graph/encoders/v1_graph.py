@@ -32,19 +32,15 @@ class TooManyEdges(ValueError):  # noqa: N818
 
 
 def children(tree: Tree, name: str = "") -> list[Node]:
-    """Return the nodes directly inside a scope, by default the root, as JSON, [] for a leaf.
-
-    Raises UnknownNode.
-    """
+    """Return the nodes directly inside a scope, by default the root, as JSON, [] for a leaf. Raises
+    UnknownNode."""
     encoder = _Encoder(tree)
     return [encoder.node(index) for index in tree.children(_index_of(tree, name))]
 
 
 def all_leaves(tree: Tree, name: str = "") -> list[Node]:
-    """Return all leaves below a scope, by default the root, as JSON, depth first.
-
-    Raises UnknownNode or TooManyEdges.
-    """
+    """Return all leaves below a scope, by default the root, as JSON, depth first. Raises UnknownNode or
+    TooManyEdges."""
     index = _index_of(tree, name)
     if len(tree.edges) > MOST_EDGES and edges_at(tree, index) > MOST_EDGES:
         raise TooManyEdges(index)

@@ -172,7 +172,8 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """Return the drawing with the root and the given scopes open.
+        """Return the drawing with the root, the given scopes and those in ``flat`` open, the latter without
+        scopes inside. Operators show ``attribute`` instead of their output, unless it is "".
 
         Operators show ``attribute`` instead of their output, unless it is "". The contents of closed scopes
         are not drawn. Scopes in ``flat`` are open and show all their operators without the scopes between,

@@ -78,9 +78,10 @@ def rules(service: CurrentService) -> dict[str, Any]:
 
 @previews.get("/rules/preview")
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
-    """Return the claim about the number of runs in which a rule fires on everything recorded.
+    """Return the claim about the number of runs in which a rule fires on everything recorded. Returns 422 for
+    an invalid formula.
 
-    Nothing is stored. Returns 422 for an invalid formula.
+    Nothing is stored.
     """
     claim = preview_claim(service.store.snapshot(), replace(body.rule(), since=0.0), time.time())
     return {"claim": claim.as_json()}
@@ -88,10 +89,8 @@ def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a rule, unless there is one like it, and return all rules.
-
-    Returns 422 for an invalid formula, and 409 if there are too many rules.
-    """
+    """Add a rule, unless there is one like it, and return all rules. Returns 422 for an invalid formula, and
+    409 if there are too many rules."""
     rule = body.rule(since=time.time())
     if rule in (replace(known, since=rule.since) for known in service.workspace.rules.all().values()):
         return rules(service)
@@ -102,10 +101,8 @@ def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, 
 
 @router.put("/rules")
 def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Replace a rule, and return all rules.
-
-    Returns 404 for an unknown rule, and 422 for an invalid formula.
-    """
+    """Replace a rule, and return all rules. Returns 404 for an unknown rule, and 422 for an
+    invalid formula."""
     known = service.workspace.rules.all().get(rule_id)
     with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, body.rule(since=known.since if known else 0.0))

@@ -202,7 +202,8 @@ class Outbox(threading.Thread):
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue the unknown alerts that are warnings or errors. ``alerts`` are the newest first.
+        """Queue the unknown alerts that are warnings or errors, except those older than a new webhook, which
+        become known without being sent. ``alerts`` are the newest first.
 
         The alerts that exist when a webhook is new are marked as known and not sent.
         """

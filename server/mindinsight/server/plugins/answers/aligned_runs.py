@@ -89,11 +89,11 @@ def _far_ends(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> tuple[int
 
 
 def recounted_claim(line: tuple[Ints, Floats], base: tuple[Ints, Floats], tolerance: float) -> Claim | None:
-    """Return the claim that two curves agree if one of them counts its steps in another way.
+    """Return the claim that two curves agree if one of them counts its steps in another way. None if there is
+    no such way, or if the values are too few or too much alike to show it.
 
     Both are pairs of steps and values. The other way is a factor, such as the steps of an epoch, or another
-    first step. The curve with fewer steps has to agree at nearly all of its steps. None if there is no such
-    way, or if the values are too few or too much alike to show it.
+    first step. The curve with fewer steps has to agree at nearly all of its steps.
     """
     for (steps, values), (others, theirs), turned in ((line, base, False), (base, line, True)):
         if len(steps) < _FEWEST or len(others) < len(steps) or len(np.unique(values)) < _FEWEST:

@@ -111,9 +111,9 @@ def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) ->
 
 def common_end_values(good: Sequence[Run], bad: Sequence[Run], tag: str) -> EndValues | None:
     """Return the medians of a scalar in both groups at the last step that both reach, even if they are alike.
+    Return None if a group has no other run.
 
-    Runs that end well before that step, or have no finite value there, are left out. Return None if a group
-    has no other run.
+    Runs that end well before that step, or have no finite value there, are left out.
     """
     ours, theirs = _values_at_end(good, bad, tag, common=True)
     return _medians(ours, theirs) if ours and theirs else None

@@ -58,10 +58,10 @@ def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowR
 
 
 def slow_by_walls(ranks: Sequence[Run], tags: Sequence[str]) -> list[SlowRank] | None:
-    """Return the ranks that are slower by the times at which they recorded their steps.
+    """Return the ranks that are slower by the times at which they recorded their steps. None if fewer than
+    two ranks have enough steps, or if steps are too short.
 
-    Of each rank the first scalar of ``tags`` that it has is used. None if fewer than two ranks have enough
-    steps, or if steps are too short.
+    Of each rank the first scalar of ``tags`` that it has is used.
     """
     curves = [_durations(run, tags) for run in ranks]
     medians = [float(np.median(seconds)) for _, seconds in curves if len(seconds) >= FEWEST_STEPS]

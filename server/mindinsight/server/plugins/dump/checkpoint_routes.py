@@ -100,10 +100,10 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
 
 @router.get("/checkpoint")
 def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str, Any]:
-    """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`.
+    """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`. Returns
+    404 for an unknown file, and 422 for an unreadable one.
 
-    `damage` and `claims` tell what cannot be read. Returns 404 for an unknown file, and 422 for an unreadable
-    one.
+    `damage` and `claims` tell what cannot be read.
     """
     weights = open_checkpoint(service, file)
     work = partial(checkpoint_weights.measure_weights, weights, service.executor)
@@ -129,9 +129,9 @@ def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str,
 @router.get("/checkpoint/difference")
 def difference(service: CurrentService, start: Start, first: FileId, second: FileId) -> dict[str, Any]:
     """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`.
+    Returns 404 for an unknown file, and 422 for an unreadable one.
 
-    `claims` are returned once all are computed. Returns 404 for an unknown file, and 422 for an unreadable
-    one.
+    `claims` are returned once all are computed.
     """
     pair = [open_checkpoint(service, file) for file in (first, second)]
     work = partial(checkpoint_weights.compare_weights, pair[0], pair[1], service.executor)
@@ -161,10 +161,8 @@ def _error_json(error: UnreadableError) -> dict[str, str]:
 
 
 def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
-    """Return the checkpoint with an id below a base directory.
-
-    Raises ApiError if it is unknown or unreadable.
-    """
+    """Return the checkpoint with an id below a base directory. Raises ApiError if it is unknown or
+    unreadable."""
     path = checkpoint_path(service, file)
     try:
         return result_of(service.openers.submit(checkpoint_weights.list_weights, path))
@@ -173,10 +171,8 @@ def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
 
 
 def checkpoint_path(service: CurrentService, file: str) -> Path:
-    """Return the path of a checkpoint by its id, whether the file exists or not.
-
-    Raises ApiError if the base directory in the id or the suffix is unknown.
-    """
+    """Return the path of a checkpoint by its id, whether the file exists or not. Raises ApiError if the base
+    directory in the id or the suffix is unknown."""
     try:
         path = disk_path(service.settings.summary_base_dir, file)
     except KeyError:

@@ -27,10 +27,8 @@ def compared_row(
     slot: str,
     graph: str = "",
 ) -> Row:
-    """Return the comparison row of the target's tensor that the query names. FastAPI dependency.
-
-    Raises ApiError if the comparison has none, or none so far.
-    """
+    """Return the comparison row of the target's tensor that the query names. FastAPI dependency. Raises
+    ApiError if the comparison has none, or none so far."""
     wanted = (graph, operator, direction, slot)
     rows: list[Row] = list(COMPARISON.find(service, number).items)
     for row in rows:
@@ -54,11 +52,11 @@ def pair(
     cosine: float | None = None,
     relative: float | None = None,
 ) -> dict[str, Any]:
-    """Return the row of a tensor of the target, and where it differs most from the reference.
+    """Return the row of a tensor of the target, and where it differs most from the reference. Returns 404 if
+    the comparison has no such tensor, or none so far.
 
     `largest` is the index of that element, null if the values were not compared. `has_difference` says if the
-    difference of the values can be requested. Returns 404 if the comparison has no such tensor, or none so
-    far.
+    difference of the values can be requested.
     """
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     largest = None
@@ -76,10 +74,8 @@ def pair(
 
 
 def difference_of(row: ComparedRow) -> NamedValues:
-    """Return the values of the target minus those of the reference. FastAPI dependency.
-
-    Raises ApiError if the values of a tensor are missing, unreadable or not numbers, or the shapes differ.
-    """
+    """Return the values of the target minus those of the reference. Raises ApiError if the values of a tensor
+    are missing, unreadable or not numbers, or the shapes differ."""
     target, reference = row.compared.pair.target, row.compared.pair.reference
     if target is None or reference is None or target.ref is None or reference.ref is None:
         raise ApiError(404, "only_statistics", "The values of both tensors are needed for a difference.")

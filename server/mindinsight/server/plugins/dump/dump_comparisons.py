@@ -75,10 +75,8 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 @router.post("/compare")
 def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
-    """Start a comparison in the background, and return its number as `comparison`.
-
-    Returns 404 for an unknown dump, rank or step.
-    """
+    """Start a comparison in the background, and return its number as `comparison`. Returns 404 for an unknown
+    dump, rank or step."""
     return {"comparison": COMPARISON.start(service, body)}
 
 

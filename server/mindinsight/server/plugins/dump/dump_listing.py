@@ -53,10 +53,8 @@ def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
 
 @router.get("/overflows")
 def overflows(service: CurrentService, dump: DumpId, rank: Rank = 0, step: Step = 0) -> dict[str, Any]:
-    """Return the overflows that the device reported at a rank and step, with their operators.
-
-    Returns 404 for an unknown dump, rank or step.
-    """
+    """Return the overflows that the device reported at a rank and step, with their operators. Returns 404 for
+    an unknown dump, rank or step."""
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, [rank], [step])
     listing = list_overflows(opened, rank, step)
@@ -87,9 +85,7 @@ def log(
     offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET, description="bytes")] = 0,
 ) -> dict[str, Any]:
     """Return a section of a log file as text. `next` is the offset of the next section, null at the end.
-
-    Returns 404 for an unknown or binary file.
-    """
+    Returns 404 for an unknown or binary file."""
     logs = (entry for entry in open_known_dump(service, dump).logs if entry.rank == rank)
     match = next((entry for entry in logs if Path(entry.path).name == file), None)
     if match is None or match.kind == "pb":
@@ -151,10 +147,10 @@ def operator(
     recorded: Annotated[str, Query(description="name as recorded")],
     graph: str = "",
 ) -> dict[str, Any]:
-    """Return one operator: its call stacks, its tensors, and the operators before and after it.
+    """Return one operator: its call stacks, its tensors, and the operators before and after it. Returns 404
+    for an unknown operator.
 
-    `certain` links come from the graph, others are inferred from tensors with equal contents. Returns 404 for
-    an unknown operator.
+    `certain` links come from the graph, others are inferred from tensors with equal contents.
     """
     operator_record = listing.operators.get((graph, recorded))
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]

@@ -65,10 +65,8 @@ def open_known_dump(service: Service, dump: str) -> Dump:
 
 
 def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
-    """Return the listing of a step with the statistics computed so far.
-
-    Raises ApiError if the dump or the step is unknown, or the dump is unreadable.
-    """
+    """Return the listing of a step with the statistics computed so far. Raises ApiError if the dump or the
+    step is unknown, or the dump is unreadable."""
     path = path_of(service, dump)
 
     def make() -> Inspection:
@@ -101,10 +99,8 @@ def unknown_step(rank: int, step: int) -> ApiError:
 def step_listing(
     service: CurrentService, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0
 ) -> Listing:
-    """Return the listing of the step given by `dump`, `rank` and `step`. FastAPI dependency.
-
-    Raises ApiError as `listing_of`.
-    """
+    """Return the listing of the step given by `dump`, `rank` and `step`. FastAPI dependency. Raises ApiError
+    as `listing_of`."""
     return listing_of(service, sessions, dump, rank, step)
 
 
@@ -118,10 +114,8 @@ def tensor_of(
     slot: str,
     graph: str = "",
 ) -> TensorEntry:
-    """Return the tensor given by `graph`, `operator`, `direction` and `slot`. FastAPI dependency.
-
-    Raises ApiError if the step has no such tensor.
-    """
+    """Return the tensor given by `graph`, `operator`, `direction` and `slot`. FastAPI dependency. Raises
+    ApiError if the step has no such tensor."""
     position = listing.positions.get((graph, operator, direction, slot))
     if position is None:
         text = f"There is no {direction} {slot} of {operator!r}."

@@ -88,12 +88,11 @@ def fault(
     service: CurrentService, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
 ) -> dict[str, Any]:
     """Return the first fault over steps and ranks, or with `all` those of every step, with the operator's
-    source.
+    source. Returns 404 for an unknown dump, rank or step.
 
     Without a fault, `divergence` is the first operator with different results on ranks that should agree.
     `coverage` counts the tensors searched and those that could not be judged: without a fault, `judged`
-    tensors are finite and the others are unknown. `claims` states all of this in sentences. Returns 404 for
-    an unknown dump, rank or step.
+    tensors are finite and the others are unknown. `claims` states all of this in sentences.
     """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, rank, step)
@@ -155,10 +154,11 @@ def start_fault_search(service: CurrentService, body: FaultSearch) -> dict[str, 
 
 @router.get("/fault/{number}")
 def fault_search(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`.
+    """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`. Returns 404
+    for an unknown or expired number.
 
     `searching` is the step that is searched now: `rank`, `step` and its `position` among `count` steps.
-    `error` says why there is no answer. Returns 404 for an unknown or expired number.
+    `error` says why there is no answer.
     """
     job = FAULT_SEARCH.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -225,11 +225,11 @@ def hits(
 def weights_and_gradients(
     service: CurrentService, dump: DumpId, rank: Rank, step: Step, before: Step
 ) -> dict[str, Any]:
-    """Return the trends of the weights and gradients that both of the steps `before` and `step` have.
+    """Return the trends of the weights and gradients that both of the steps `before` and `step` have. Returns
+    404 for an unknown dump, rank or step.
 
     `before` and `now` of a trend are mean magnitudes. `ratio` is for weights the mean change relative to
-    `before`, and for gradients `now` relative to `before`. What is unknown is null. Returns 404 for an
-    unknown dump, rank or step.
+    `before`, and for gradients `now` relative to `before`. What is unknown is null.
     """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, [rank], [step, before])

@@ -34,10 +34,10 @@ def check_numbers(values: Values) -> Values:
 
 def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: int, accept: str) -> Response:
     """Return a window of a slice, 200 x 200 at most, row by row, with the shape of the slice and the extremes
-    of the window.
+    of the window. Raises ApiError for an invalid slice.
 
     Without `dims` the slice is the last two axes, at index 0 of all others. Only the window is read, if the
-    file allows it. Raises ApiError for an invalid slice.
+    file allows it.
     """
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
@@ -61,6 +61,7 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
 
 def histogram_answer(values: Values, bins: int, accept: str) -> Response:
     """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude.
+    Raises ApiError for a tensor that cannot be read.
 
     Without a finite element, the numbers of all elements and of NaN are returned as well.
     """
@@ -75,10 +76,9 @@ def histogram_answer(values: Values, bins: int, accept: str) -> Response:
 
 def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
     """Return a heat map of a slice of at most two axes: up to 256 x 256 cells, each the element farthest from
-    zero.
+    zero. Raises ApiError for an invalid slice.
 
-    Without `dims` the slice is the last two axes, at index 0 of all others. Raises ApiError for an invalid
-    slice.
+    Without `dims` the slice is the last two axes, at index 0 of all others.
     """
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
@@ -161,10 +161,8 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
 
 
 def values_of(tensor: Tensor) -> NamedValues:
-    """Return the values of a dumped tensor. FastAPI dependency.
-
-    Raises ApiError if the dump holds none, or they are unreadable or not numbers.
-    """
+    """Return the values of a dumped tensor. FastAPI dependency. Raises ApiError if the dump holds none, or
+    they are unreadable or not numbers."""
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:

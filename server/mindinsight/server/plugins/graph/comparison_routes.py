@@ -137,10 +137,9 @@ def node(
     node: Annotated[str, Query(description="path or index in the left graph")] = "",
     other_node: Annotated[str, Query(description="path or index in the right graph")] = "",
 ) -> dict[str, Any]:
-    """Return a node of either graph, its partner, and their differences.
+    """Return a node of either graph, its partner, and their differences. Returns 404 for an unknown node.
 
-    Without a node, the roots are compared. The partner is null if there is none. Returns 404 for an unknown
-    node.
+    Without a node, the roots are compared. The partner is null if there is none.
     """
     side: Side = RIGHT if other_node else LEFT
     index = node_index(comparison.trees[side], node or other_node)

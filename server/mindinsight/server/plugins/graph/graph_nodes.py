@@ -45,10 +45,9 @@ def search(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """Return the first `limit` nodes that match, nested in their scopes, and separately parameters and
-    constants.
+    constants. Returns 400 for an invalid regular expression.
 
-    `hits` are the indices of all matches, in the order of the graph, up to 20 000. Returns 400 for an invalid
-    regular expression.
+    `hits` are the indices of all matches, in the order of the graph, up to 20 000.
     """
     try:
         query = graph_search.parse_query(q, regex)
@@ -91,9 +90,7 @@ def node(
     nearest: Annotated[bool, Query(description="an enclosing scope if the path is not found")] = False,
 ) -> dict[str, Any]:
     """Return details of a scope or an operator: its costs, its call stacks, the scopes identical to it.
-
-    Returns 404 for an unknown node.
-    """
+    Returns 404 for an unknown node."""
     index = tree_cache.nearest_index(tree, node) if nearest else node_index(tree, node)
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()

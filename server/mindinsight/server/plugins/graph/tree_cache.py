@@ -49,10 +49,10 @@ class TreeCache:
         return self._comparisons.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
-        """Return the tree of a run's newest graph with this tag, or of its data pipeline.
+        """Return the tree of a run's newest graph with this tag, or of its data pipeline. Raises ApiError if
+        there is none or it cannot be read, and Gone if its file was replaced.
 
-        Without a tag, the first by name counts. Raises ApiError if there is none or it cannot be read, and
-        Gone if its file was replaced.
+        Without a tag, the first by name counts.
         """
         if view == "dataset":
             return self._pipeline(run)
@@ -68,9 +68,10 @@ class TreeCache:
     def newest(
         self, series: ReferenceSeries, view: str, build_tree: Callable[[bytes], Tree], executor: Executor
     ) -> Tree:
-        """Return the tree of the newest graph of a series. Large graphs are built in `executor`.
+        """Return the tree of the newest graph of a series. Large graphs are built in `executor`. Raises
+        UnreadableError, Gone.
 
-        `view` distinguishes the builders in the cache. Raises UnreadableError, Gone.
+        `view` distinguishes the builders in the cache.
         """
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
@@ -96,19 +97,15 @@ def build(data: bytes, simplified: bool) -> Tree:
 
 
 def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
-    """Return the tree selected by a request's parameters. FastAPI dependency.
-
-    Raises ApiError for an unknown run, and as `TreeCache.tree`.
-    """
+    """Return the tree selected by a request's parameters. FastAPI dependency. Raises ApiError for an unknown
+    run, and as `TreeCache.tree`."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
 def node_index(tree: Tree, text: str) -> int:
-    """Return the index of a scope or operator, from its path or the index as text.
-
-    Raises ApiError if unknown.
-    """
+    """Return the index of a scope or operator, from its path or the index as text. Raises ApiError if
+    unknown."""
     if text in tree.indices:
         return tree.indices[text]
     index = index_of(text, len(tree.paths))
@@ -118,10 +115,8 @@ def node_index(tree: Tree, text: str) -> int:
 
 
 def nearest_index(tree: Tree, path: str) -> int:
-    """Return the index of a path, or of its innermost ancestor that exists.
-
-    Raises ApiError if there is none.
-    """
+    """Return the index of a path, or of its innermost ancestor that exists. Raises ApiError if there
+    is none."""
     enclosing = path
     while enclosing and enclosing not in tree.indices:
         enclosing = enclosing.rpartition("/")[0]

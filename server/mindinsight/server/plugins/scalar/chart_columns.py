@@ -79,9 +79,9 @@ def _start(series: Series) -> float:
 
 def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dict[str, Any]:
     """Return the columns of one series of one run: its line, the overwritten intervals, and non-finite
-    values.
+    values. Raises ApiError for an unknown axis.
 
-    The series has at least one point. Raises ApiError for an unknown axis.
+    The series has at least one point.
     """
     line, intervals, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
@@ -354,9 +354,10 @@ async def series_answer(
     service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
 ) -> Response:
     """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
+    Raises ApiError for an invalid formula or axis.
 
     Unknown runs, and runs without the tag, are omitted. The list has a response for the tag and for each one
-    in `also`. Raises ApiError for an invalid formula or axis.
+    in `also`.
     """
     body = await _body(service, query, accept)
     if also:

@@ -55,10 +55,8 @@ async def tails(service: CurrentService, question: curve_routes.Tails, accept: A
 
 @router.get("/formula")
 async def formula_tags(service: CurrentService, formula: str, run: Runs) -> dict[str, list[str]]:
-    """Return the scalars that a formula names, and which of them none of the runs has (`missing`).
-
-    Returns 422 for an invalid formula.
-    """
+    """Return the scalars that a formula names, and which of them none of the runs has (`missing`). Returns
+    422 for an invalid formula."""
     tags = formula_of(formula).tags
     runs = service.store.snapshot().runs
     known = [runs[member].scalars for member in run if member in runs]
@@ -274,11 +272,11 @@ async def download(
     format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
     overwritten: Annotated[bool, Query(description="every recorded row, including overwritten ones")] = False,
 ) -> Response:
-    """Download run, tag, step, wall time and value of the scalars' points, without overwritten rows.
+    """Download run, tag, step, wall time and value of the scalars' points, without overwritten rows. Returns
+    404 for an unknown run, and 501 if the server lacks the package for Arrow.
 
     A run without a tag has no rows of it. With `overwritten` every recorded row is returned in file order,
-    with a column that says if a later row replaced it. Returns 404 for an unknown run, and 501 if the server
-    lacks the package for Arrow.
+    with a column that says if a later row replaced it.
     """
     snapshot = service.store.snapshot()
     pairs = ((member, name) for member in map(snapshot.run, run) for name in tag)

@@ -68,10 +68,8 @@ def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
 
 
 def condition_of(session: Session, body: object) -> tuple[str, Limits]:
-    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``.
-
-    Raises V1Error if they are invalid, or the condition is not available at the session's step.
-    """
+    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error if they are
+    invalid, or the condition is not available at the session's step."""
     if not isinstance(body, dict) or not isinstance(body.get("params", []), list):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition must be an object with id and params.")
     condition = body.get("id")

@@ -264,10 +264,8 @@ class Session:
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the current step again in the background, with the current watchpoints.
-
-        Raises V1Error if a job is running.
-        """
+        """Check the current step again in the background, with the current watchpoints. Raises V1Error if a
+        job is running."""
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:

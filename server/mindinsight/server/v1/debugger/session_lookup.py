@@ -57,10 +57,8 @@ CurrentSession = Annotated[Session, Depends(session_of)]
 
 
 def json_body(raw: RawBody) -> dict[str, Any]:
-    """Return the body as a dict, empty for an empty body. FastAPI dependency.
-
-    Raises V1Error if the body is not a JSON object.
-    """
+    """Return the body as a dict, empty for an empty body. FastAPI dependency. Raises V1Error if the body is
+    not a JSON object."""
     body = parse_json(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
@@ -90,10 +88,8 @@ GraphName = Annotated[str | None, optional_text("graph_name")]
 
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
-    """Return the graph with this displayed name, or all graphs of the rank without a name.
-
-    Raises V1Error if the name is unknown, or the rank has no graph.
-    """
+    """Return the graph with this displayed name, or all graphs of the rank without a name. Raises V1Error if
+    the name is unknown, or the rank has no graph."""
     graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and (not isinstance(name, str) or name not in graphs):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
@@ -133,10 +129,8 @@ class Slot(NamedTuple):
 
 
 def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Slot:
-    """Return the tensor with this name, dumped or not.
-
-    Raises V1Error if the name does not have the form `<node>:<slot>`, or the node is unknown or a scope.
-    """
+    """Return the tensor named `<node>:<slot>`, dumped or not. Raises V1Error for a name of another form, an
+    unknown node, or a scope."""
     if not isinstance(name, str) or ":" not in name:
         raise V1Error(Fault.DEBUGGER_VALUE, "The name of a tensor must have the form <node>:<slot>.")
     node, _, slot = name.rpartition(":")

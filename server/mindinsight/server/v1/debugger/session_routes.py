@@ -25,10 +25,8 @@ _ONLINE: Final = "0"  # MindInsight's number of the session of a running trainin
 
 @router.post_json("", "session_type (OFFLINE) and dump_dir, relative to the base directory")
 def open_session(service: CurrentService, sessions: session_lookup.Sessions, body: JsonBody) -> str:
-    """Return the number of a dump's session, which is opened if there is none.
-
-    Returns an error if the directory is not a dump, or too many sessions are open.
-    """
+    """Return the number of a dump's session, which is opened if there is none. Returns an error if the
+    directory is not a dump, or too many sessions are open."""
     kind = body.get("session_type")
     if kind == "ONLINE":
         raise V1Error(Fault.DEBUGGER_ONLINE, "Online debugging of a running training is not supported.")
@@ -42,7 +40,8 @@ def open_session(service: CurrentService, sessions: session_lookup.Sessions, bod
 
 @router.get("")
 def open_sessions(sessions: session_lookup.Sessions) -> dict[str, dict[str, str]]:
-    """Return the numbers of the open sessions by dump."""
+    """Return the number of the open session of each dump, by dump, under `train_jobs`, which is empty if none
+    is open."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.copy().items()}}
 
 
@@ -61,7 +60,8 @@ def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
 async def poll_data(
     session: CurrentSession, pos: Annotated[str | None, optional_text("pos", needed=True)]
 ) -> Event:
-    """Return the event after a position ("0" for the first), waiting up to 25 seconds.
+    """Return the event after a position ("0" for the first), waiting up to 25 seconds. Returns an error
+    without a position.
 
     If there is none by then, return only the position.
     """
@@ -71,10 +71,8 @@ async def poll_data(
 
 
 def _dump_id(service: Service, dump_dir: object) -> str:
-    """Return the id of a dump directory.
-
-    Raises V1Error unless the store has discovered it, so that no other path is opened.
-    """
+    """Return the id of a dump directory. Raises V1Error unless the store has discovered it, so that no other
+    path is opened."""
     if not isinstance(dump_dir, str):
         raise V1Error(Fault.TYPE, "Parameter dump_dir must be a string.")
     dump_id = "./" + dump_dir.removeprefix("./").rstrip("/")
@@ -111,10 +109,8 @@ _MOST_STEPS: Final = 2**31 - 1  # the largest int32
     "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name",
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state.
-
-    Returns an error if the body is invalid, to continue or jump while a job is running, and to pause while
-    none is.
+    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state. Returns
+    an error if the body is invalid, to continue or jump while a job is running, and to pause while none is.
     """
     mode = body.get("mode")
     if mode == "continue":
@@ -134,11 +130,9 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed, and return the session's state.
-
-    Returns an error if no watchpoint has changed since the last check, before the first step, and while a job
-    is running.
-    """
+    """Check the current step again, after watchpoints have changed, and return the session's state. Returns
+    an error if no watchpoint has changed since the last check, before the first step, and while a job is
+    running."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
@@ -193,10 +187,8 @@ _MODES: Final = ("all", "node", "watchpoint")
 
 @router.post_json("/{session_id}/retrieve", "mode (all, node or watchpoint) and params")
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the whole state, the nodes of a scope, or the watchpoints.
-
-    Returns an error for an unknown mode, rank, graph, node or watchpoint.
-    """
+    """Return the whole state, the nodes of a scope, or the watchpoints. Returns an error for an unknown mode,
+    rank, graph, node or watchpoint."""
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -213,10 +205,8 @@ def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 def watch_of(
     session: Session, rank: int, graph: DumpGraph, watchpoint_id: object
 ) -> debugger_json.WatchedLeaves | None:
-    """Return the leaves that a watchpoint covers, or None if no watchpoint is selected (0).
-
-    Raises V1Error for an unknown watchpoint.
-    """
+    """Return the leaves that a watchpoint covers, or None if no watchpoint is selected (0). Raises V1Error
+    for an unknown watchpoint."""
     if not watchpoint_id:
         return None
     watchpoint = session_lookup.watchpoint_of(session, watchpoint_id)
@@ -299,9 +289,7 @@ def search(
     word: Annotated[str | None, optional_text("stack_info_key_word")],
 ) -> dict[str, Any]:
     """Return the nodes that match all conditions, nested in their scopes. Without a condition there are none.
-
-    Returns an error for an unknown rank, graph, category or watchpoint.
-    """
+    Returns an error for an unknown rank, graph, category or watchpoint."""
     graph = graph_of(session, rank, graph_name)
     watched = watch_of(session, rank, graph, watch_point)
     indices = search_nodes(session, rank, graph, name, category, word)
@@ -342,10 +330,8 @@ def stacks(
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
 def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
-    """Return the steps of a rank, from 1, with the graphs that ran in each.
-
-    Returns an error for an unknown rank.
-    """
+    """Return the steps of a rank, from 1, with the graphs that ran in each. Returns an error for an unknown
+    rank."""
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
         {
@@ -362,9 +348,10 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
 def search_nodes(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
-    """Return the indices that match a name, a category and a word of the call stack.
+    """Return the indices that match a name, a category and a word of the call stack. Raises V1Error for an
+    unknown category.
 
-    Returns an empty list without any condition. Raises V1Error for an unknown category.
+    Returns an empty list without any condition.
     """
     if category and category not in CATEGORIES:
         text = f"Parameter node_category must be one of {', '.join(CATEGORIES)}."

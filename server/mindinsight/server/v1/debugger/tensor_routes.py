@@ -44,10 +44,8 @@ def requested_slot(
     detail: Annotated[str | None, optional_text("detail", "data")],
     graph_name: session_lookup.GraphName,
 ) -> Slot:
-    """Return the tensor that a request names. FastAPI dependency.
-
-    Raises V1Error if its name is missing or unknown.
-    """
+    """Return the tensor that a request names. FastAPI dependency. Raises V1Error if its name is missing or
+    unknown."""
     if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)
@@ -58,10 +56,8 @@ RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 @router.post_json("/{session_id}/tensor-history", "name of a node, graph_name, rank_id")
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the outputs and inputs of a node, without their values. A scope has none.
-
-    Returns an error for an unknown node.
-    """
+    """Return the outputs and inputs of a node, without their values. A scope has none. Returns an error for
+    an unknown node."""
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = session_lookup.graph_of(session, rank, graph_name)
@@ -109,10 +105,10 @@ def tensor_comparisons(
     shape: Shape,
     tolerance: Annotated[str | None, optional_text("tolerance", "from 0 to 1")],
 ) -> dict[str, Any]:
-    """Compare a parameter with the previous step: [before, now, difference] for each element.
+    """Compare a parameter with the previous step: [before, now, difference] for each element. Returns an
+    error if the tensor is no parameter, or was not dumped at both steps.
 
-    Differences up to `tolerance` times the earlier value become 0. Returns an error if the tensor is no
-    parameter, or was not dumped at both steps.
+    Differences up to `tolerance` times the earlier value become 0.
     """
     within = _tolerance(tolerance)
     entry = entry_of(session, slot, session.step)
@@ -208,10 +204,8 @@ def tensor_graphs(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs.
-
-    Returns an error before the first step, and for an unknown tensor.
-    """
+    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs. Returns
+    an error before the first step, and for an unknown tensor."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     slot = session_lookup.slot_of(session, name, rank, graph_name)
@@ -259,10 +253,8 @@ def _slot(slot: str, values: Any) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/tensor-files/load", "name of a tensor, graph_name, prev, rank_id")
 def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Prepare a tensor of the current or the previous step for download, and return its step.
-
-    Returns an error if its values were not dumped.
-    """
+    """Prepare a tensor of the current or the previous step for download, and return its step. Returns an
+    error if its values were not dumped."""
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
     previous = body.get("prev") in (True, "true")
@@ -280,10 +272,8 @@ def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
 )
 def download(session: CurrentSession) -> Response:
-    """Stream the prepared tensor as it is read. It can be downloaded only once.
-
-    Returns an error if none is prepared, or if it cannot be read.
-    """
+    """Stream the prepared tensor as it is read. It can be downloaded only once. Returns an error if none is
+    prepared, or if it cannot be read."""
     prepared, session.download = session.download, None
     if prepared is None:
         raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor has been prepared for download.")

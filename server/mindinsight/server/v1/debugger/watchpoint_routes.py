@@ -28,10 +28,8 @@ def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     "condition (id, params); watch_nodes: names of nodes, all of the target without it",
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create a watchpoint and return its id.
-
-    Returns an error for an invalid condition or an unknown node, and while a job is running.
-    """
+    """Create a watchpoint and return its id. Returns an error for an invalid condition or an unknown node,
+    and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
@@ -46,10 +44,10 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern",
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them, and return the session's state.
+    """Add nodes to a watchpoint or remove them, and return the session's state. Returns an error for an
+    unknown watchpoint or node, and while a job is running.
 
-    A scope stands for all operators in it. Returns an error for an unknown watchpoint or node, and while a
-    job is running.
+    A scope stands for all operators in it.
     """
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
     watchpoint = session_lookup.watchpoint_of(session, body.get("watch_point_id"))
@@ -64,10 +62,8 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/delete-watchpoint", "watch_point_id; without it all are removed")
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them, and return the session's state.
-
-    Returns an error for an unknown watchpoint, and while a job is running.
-    """
+    """Delete a watchpoint, or all of them, and return the session's state. Returns an error for an unknown
+    watchpoint, and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     only = body.get("watch_point_id")
     watchpoints = session.watchpoints
@@ -79,10 +75,7 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 @router.post_json("/{session_id}/set-recommended-watch-points", "requestBody: {set_recommended: true}")
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Create watchpoints for the common faults and return their ids, or decline them with `set_recommended:
-    false`.
-
-    Returns an error if the session has done either before.
-    """
+    false`. Returns an error if the session has done either before."""
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
     request = body["requestBody"]
@@ -105,10 +98,8 @@ def _check_waiting(session: Session, fault: Fault) -> None:
 
 
 def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
-    """Return the full names of the operators that a body selects by nodes, scopes or a search.
-
-    Raises V1Error.
-    """
+    """Return the full names of the operators that a body selects by nodes, scopes or a search. Raises
+    V1Error."""
     rank = known_rank(session, body.get("rank_id", 0))
     graph = graph_of(session, rank, body.get("graph_name"))
     nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
@@ -145,10 +136,8 @@ _ERRORS: Final = (
     "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node",
 )
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return a page of the nodes with hits, in execution order, or no page if there are none.
-
-    Returns an error for a page past the last.
-    """
+    """Return a page of the nodes with hits, in execution order, or no page if there are none. Returns an
+    error for a page past the last."""
     group = body.get("group_condition")
     if not isinstance(group, dict):
         raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
@@ -172,10 +161,8 @@ def tensor_hits(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the watchpoints that a tensor hit.
-
-    Returns an error for an unknown tensor, and while a job is running.
-    """
+    """Return the watchpoints that a tensor hit, [] if it hit none. Returns an error for an unknown tensor,
+    and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_HITS)
     slot = session_lookup.slot_of(session, name, rank, graph_name)
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}

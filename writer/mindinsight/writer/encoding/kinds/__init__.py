@@ -17,10 +17,8 @@ NAMES: Final = (*(kind.name for kind in KINDS if kind.in_add_value), *LINEAGE_FI
 
 @cache
 def encoder(kind: str) -> Encoder:
-    """Return the encoder of a kind stored as a payload, or of a lineage message. Loaded at first use.
-
-    Raises ModuleNotFoundError for any other kind.
-    """
+    """Return the encoder of a kind stored as a payload, or of a lineage message. Loaded at first use. Raises
+    ModuleNotFoundError for any other kind."""
     if kind in LINEAGE_FIELDS:
         from mindinsight.writer.encoding.lineage import LineageEncoder  # loads protobuf
 

@@ -10,10 +10,8 @@ class AudioEncoder(MessageEncoder):
     """Encoder of pairs (samples, rate) and of the bytes of sound files."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the sound as a serialised message.
-
-        Raises TypeError for other objects and ValueError like ``media.sound``.
-        """
+        """Return the sound as a serialised message. Raises TypeError for other objects and ValueError like
+        ``media.sound``."""
         if isinstance(value, (bytes, bytearray, memoryview)):
             return wire.block(1, bytes(value))
         if isinstance(value, tuple) and len(value) == 2:

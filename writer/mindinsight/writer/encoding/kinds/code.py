@@ -13,10 +13,8 @@ class CodeEncoder(MessageEncoder):
     become escapes."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the facts as a serialised message.
-
-        Raises TypeError unless they are a dict of JSON values, ValueError for NaN or infinity in it.
-        """
+        """Return the facts as a serialised message. Raises TypeError unless they are a dict of JSON values,
+        ValueError for NaN or infinity in it."""
         if not isinstance(value, Mapping):
             raise TypeError(f"{self.kind} takes a dict, got {type(value).__name__}")
         facts = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)

@@ -9,10 +9,8 @@ class GraphEncoder(MessageEncoder):
     """Encoder of networks, graph builders and ModelProto messages."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the serialised GraphProto of a ModelProto or its bytes, a network or a GraphBuilder.
-
-        Raises TypeError for a value without a graph, ValueError for bytes of anything else.
-        """
+        """Return the serialised GraphProto of a ModelProto or its bytes, a network or a GraphBuilder. Raises
+        TypeError for a value without a graph, ValueError for bytes of anything else."""
         from google.protobuf.message import DecodeError  # protobuf, which scalars do without
 
         from mindinsight.proto.graph_pb2 import ModelProto

@@ -14,9 +14,7 @@ class PrCurveEncoder(MessageEncoder):
 
     def serialised(self, value: Any) -> bytes:
         """Return a TensorProto of the six float32 rows of a curve, given as (labels, predictions) or as rows.
-
-        Raises ValueError like ``chart_layouts.curve`` and ``chart_layouts.given``.
-        """
+        Raises ValueError like ``chart_layouts.curve`` and ``chart_layouts.given``."""
         pair = isinstance(value, tuple) and len(value) == 2
         rows = chart_layouts.curve(*value) if pair else chart_layouts.given(list(value))
         return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")

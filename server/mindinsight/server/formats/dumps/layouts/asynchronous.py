@@ -63,10 +63,8 @@ class DumpedOperator:
 
 
 def read_slots(path: Path) -> DumpedOperator:
-    """Return the operator of a ``bin`` file with its inputs and outputs, without their bytes.
-
-    Raises UnreadableError.
-    """
+    """Return the operator of a ``bin`` file with its inputs and outputs, without their bytes. Raises
+    UnreadableError."""
     with opened(path) as file:
         length = length_of(file)
         message_size = int.from_bytes(file.read(8), "little")
@@ -81,20 +79,16 @@ def read_slots(path: Path) -> DumpedOperator:
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
-    """Read an input or output (``io``) by number, in host order if its format can be converted.
-
-    Raises UnreadableError.
-    """
+    """Read an input or output (``io``) by number, in host order if its format can be converted. Raises
+    UnreadableError."""
     slot = find_slot(path, io, number)
     array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
-    """Return the values of an input or output (``io``) by number, lazy if stored in host order.
-
-    Raises UnreadableError.
-    """
+    """Return the values of an input or output (``io``) by number, lazy if stored in host order. Raises
+    UnreadableError."""
     slot = find_slot(path, io, number)
     if is_host(slot.format) and not slot.inline and math.prod(slot.shape) == math.prod(slot.host_shape):
         kind = stored_as(path, slot.offset, slot.host_shape, slot.dtype)
