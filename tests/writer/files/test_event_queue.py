@@ -168,19 +168,35 @@ def test_a_disk_that_is_slow_but_takes_something_is_waited_for(monkeypatch: pyte
     assert len(slow) >= len(hung) + 4
 
 
-def test_a_thread_that_does_not_begin_is_an_error_and_tried_again(
-    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As one does that gets its stack, and then no memory for its first call."""
-    file = make()
+def without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let threads get their stack, and then no memory for their first call."""
     monkeypatch.setattr(event_queue, "_START", 0.05)
     monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
-    with pytest.raises(RuntimeError, match="does not begin"):
+
+
+def test_a_thread_that_does_not_begin_is_tried_again_and_loses_nothing(
+    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = make(flush_seconds=0.2)
+    with monkeypatch.context() as patch:
+        without_threads(patch)
         file.put(job(0))
-    monkeypatch.undo()
-    file.put(job(1))
-    file.flush()
-    assert len(disk.records) == 2
+        file.put(job(1))  # too early for another attempt
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "does not begin; trying again every 0.2 s" in caplog.text
+    assert "does not begin" in str(file.take_failure())
+    assert not disk.records
+    assert until(lambda: (file.flush(), len(disk.records) == 2)[1])
+
+
+def test_what_waits_for_a_thread_is_written_at_the_end(
+    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = make()
+    without_threads(monkeypatch)
+    file.put(job(0))
+    file.close()
+    assert len(disk.records) == 1
 
 
 def test_put_waits_for_a_slow_disk_and_says_so_once(

@@ -62,10 +62,10 @@ def private_folder(path: Path) -> Path:
 
 
 def make_log_dir(path: Path, strict: bool) -> None:
-    """Create the directory of a run, mode 0700.
+    """Create the directory of a run, mode 0700. Raises NotADirectoryError if ``path`` is a file. Other errors
+    are raised if ``strict``, else logged.
 
-    Raises NotADirectoryError if ``path`` is a file. Other errors are raised if ``strict``, else logged,
-    because the first record tries again.
+    A logged error is not raised, because the first record tries again.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -184,6 +184,7 @@ class EventQueue:
         self._failure: Exception | None = None
         self._refusing = False  # the disk did not take the last chunk
         self._thread: threading.Thread | None = None
+        self._start_after = 0.0  # time at which a thread that could not start is tried again
         self._synced = time.monotonic()
         self._wake = threading.Event()
         self._progress = threading.Condition()
@@ -205,10 +206,8 @@ class EventQueue:
         return failure
 
     def put(self, job: Job) -> None:
-        """Queue ``job``. Wait while the queue is full and the disk is working.
-
-        The job is dropped, with a warning, if the disk refuses the full queue, and after ``close``.
-        """
+        """Queue ``job``. Wait while the queue is full and the disk is working. Drop the job, with a warning,
+        if the disk refuses the full queue, and after ``close``. Keep job and failure if no thread starts."""
         cost = job[4]
         if self._closing:
             self.drop("the recorder is closed", events.job_names(job))
@@ -218,8 +217,7 @@ class EventQueue:
             return
         self._queue.append(job)
         self._put_bytes += cost
-        if self._thread is None:
-            self._start()
+        self._start()
         if self._put_bytes - self._done_bytes > _WAKE_BYTES and not self._wake.is_set():
             self._wake.set()
 
@@ -233,10 +231,10 @@ class EventQueue:
         self._wake.set()
 
     def flush(self) -> None:
-        """Wait until everything queued so far is in the file or has failed.
-
-        If nothing is written for ``STALLED`` seconds, log an error and return.
-        """
+        """Wait until everything queued so far is in the file or has failed. If nothing is written for
+        ``STALLED`` seconds, log an error and return."""
+        if self._queue:
+            self._start()
         if self._thread is None:
             return
         with self._progress:
@@ -256,10 +254,10 @@ class EventQueue:
         self._last_record = last_record
         self._closing = True
         thread, self._thread = self._thread, None
-        if thread is None:
-            self._finish()
-            return
         self._wake.set()
+        if thread is None:
+            self._run()  # what waits because no thread could be started is written here
+            return
         if thread is threading.current_thread():  # a recorder may be garbage collected in the thread
             return
         for _ in self._patiently():
@@ -269,13 +267,19 @@ class EventQueue:
         _log.error(_SILENT, self.path, STALLED)
 
     def _start(self) -> None:
-        call_at_worker_exit(self.close)
+        """Start the thread unless it runs. If the system has none left, the queue waits until it is tried
+        again after ``flush_seconds``, as each attempt may take ``_START`` seconds of the training."""
+        if self._thread is not None or time.monotonic() < self._start_after:
+            return
         self._thread = threading.Thread(target=self._run, name="mindinsight-writer", daemon=True)
         try:
             start_within_limit(self._thread)
-        except (RuntimeError, MemoryError):
-            self._thread = None  # the next job tries again
-            raise
+        except (RuntimeError, MemoryError) as error:
+            self._thread, self._failure = None, error
+            self._start_after = time.monotonic() + self._flush_seconds
+            _log.error("%s waits: %s; trying again every %g s", self.path, _text(error), self._flush_seconds)
+        else:
+            call_at_worker_exit(self.close)
 
     def _room_for(self, cost: int) -> bool:
         if not self._warned_full:
