@@ -159,7 +159,7 @@ def test_errors_say_what_is_wrong(base: Path, tmp_path: Path) -> None:
         assert "has no scalar 'acc'. It has: loss" in await call("series", run="bad", tag="acc")
         assert "recorded no program" in await call("code_difference", run="good", other="bad")
         assert "ERROR" in await call("first_fault", dump="none")
-        assert "none" in await call("job_health", job="none")
+        assert "no job none with several ranks" in await call("job_health", job="none")
         assert "ERROR" in await call("console", run="../good")
         refused = await call("compare_runs", run="bad", baseline="good", tolerance=0)
         assert "tolerance: Input should be greater than 0" in refused

@@ -237,3 +237,7 @@ def test_steps_of_one_run_alone_are_told_beside_a_difference(run: Any, tmp_path:
     text = "15 steps of 40 were not compared, because only one of the two has them: 0 of the run, 15 of the"
     assert text in " ".join(out.split())
     assert "not compared" not in run("compare", "long", "long", "--summary-dir", tmp_path)[1]
+
+
+def test_a_missing_directory_is_unknown_and_no_difference(run: Any, tmp_path: Path) -> None:
+    assert run("compare", "a", "b", "--summary-dir", tmp_path / "none")[:2] == (2, "")

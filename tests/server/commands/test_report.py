@@ -31,7 +31,7 @@ def test_an_unknown_run_is_answered_with_names_that_are_near(run: Any, tmp_path:
     unpack("logarithm", tmp_path)
     unpack("dead_relu", tmp_path)
     code, out, err = run("report", "logaritm", "--summary-base-dir", tmp_path)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "'logaritm'. Did you mean ./logarithm?" in err
     _, _, err = run("report", "*", "--summary-base-dir", tmp_path)
     assert "choose one: ./dead_relu, ./logarithm" in err

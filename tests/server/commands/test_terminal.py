@@ -12,6 +12,7 @@ import pytest
 
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.terminal import describe_reason, localize, report_damage, report_errors
+from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.dumps.dump_types import FileDamage
 from mindinsight.server.formats.read_limits import UnreadableError
 from tests.server.commands.conftest import VERSION, written
@@ -130,6 +131,7 @@ def test_names_in_messages_cannot_control_the_terminal(
     [
         (UnreadableError("dump.truncated", "a.npy"), "mindinsight: the file is truncated (a.npy)\n"),
         (ValueError("no rank 3"), "mindinsight: no rank 3\n"),
+        (BadSettings("the package dask is missing"), "mindinsight: the package dask is missing\n"),
         (
             PermissionError(13, "Permission denied", "out"),
             "mindinsight: out: Permission denied\n",

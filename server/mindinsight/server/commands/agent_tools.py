@@ -54,7 +54,8 @@ class Tools:
         return _text([head, *notes, *chosen[skip:]], "ask with a search, or skip the first")
 
     async def describe_run(self, run: str) -> str:
-        """Describe one run: files and damage, tags by kind, settings, results, dumps, and its program."""
+        """Describe one run: files and damage, tags by kind, settings, results, dumps, and its program. An
+        unknown run is an error."""
         record = self._run(run)
         now = time.time()
         torn = {file.name for file in torn_files(record, now)}
@@ -75,9 +76,11 @@ class Tools:
         return _text(lines, "ask for a series by its tag")
 
     async def explain(self, run: str) -> str:
-        """Say what is wrong with a run, from its tensors to its end, and what is not known. Begin with this.
+        """Explain a run: its faults, from its tensors to its end, and everything that is unknown. Begin with
+        this. An unknown run is an error.
 
-        It searches dumps, ranks, curves, alerts and files, and compares with the last run without a fault.
+        The search covers dumps, ranks, curves, alerts and files, and compares with the last run without a
+        fault. After a minute without a result, the answer says so: ask again.
         """
         record = self._run(run)
         number = (await self._ask("v2/explanation", method="POST", run=record.id))["explanation"]
@@ -114,26 +117,30 @@ class Tools:
         return _text([head, f"{len(listed)} of {len(line.steps)} points:", *listed], "ask for fewer points")
 
     async def compare_runs(self, run: str, baseline: str, tolerance: float = 0.001) -> str:
-        """Say at which step each scalar of a run diverges from a baseline, by more than `tolerance` of it."""
+        """Say at which step each scalar of a run diverges from a baseline, by more than `tolerance` of it. An
+        unknown run is an error."""
         first, second = self._run(run).id, self._run(baseline).id
         answer = await self._ask("v2/answers/alignment", run=first, baseline=second, tolerance=tolerance)
         rows = [f"{row['tag']}: {row['claim']['text']}" for row in answer["tags"]]
         return _text([*_sentences(answer["claims"]), "Each scalar:", *rows], "ask for a larger tolerance")
 
     async def why(self, good: list[str], bad: list[str]) -> str:
-        """Say which settings separate good runs from bad ones, and where their metrics diverge."""
+        """Say which settings separate good runs from bad ones, and where their metrics diverge. An unknown
+        run is an error."""
         groups = {name: [self._run(run).id for run in runs] for name, runs in (("good", good), ("bad", bad))}
         answer = await self._ask("v2/answers/why", **groups)
         return _text(_sentences(answer["claims"]), "ask for smaller groups")
 
     async def job_health(self, job: str) -> str:
-        """Say which ranks of a distributed job diverge from the others, stopped, or are missing."""
+        """Say which ranks of a distributed job diverge from the others, stopped, or are missing, or that
+        there is no such job with several ranks."""
         answer = await self._ask("v2/answers/health", job=_id(job))
         lines = [text for health in answer["jobs"].values() for text in _sentences(health["claims"])]
-        return _text(lines or [f"There is no job {job}."], "ask for one job")
+        return _text(lines or [f"There is no job {job} with several ranks."], "ask for one job")
 
     async def alerts(self, run: str = "") -> str:
-        """List alerts that trainings recorded or rules raised, newest first, of all runs or one."""
+        """List the newest 100 alerts that trainings recorded or rules raised, of all runs or one, after the
+        number of all. An unknown run is an error."""
         answer = await self._ask("v2/alert/list", **({"run": self._run(run).id} if run else {}))
         lines = [
             f"{alert['level']} | {alert['run']} | step {alert['step']} | "
@@ -142,12 +149,15 @@ class Tools:
             + (f" | dump {alert['dump']}" if alert["dump"] else "")
             for alert in answer["alerts"]
         ]
+        older = answer["total"] - len(lines)
+        lines += [f"({older} older alerts are left out: ask for one run.)"] if older else []
         return _text([f"{answer['total']} alerts", *lines], "ask for one run")
 
     async def console(
         self, run: str, search: str = "", unix_time: float | None = None, lines: int = 40
     ) -> str:
-        """Show what a training printed: the last lines, those from a time on, or those with a text."""
+        """Show the console of a training: the last lines, those from `unix_time` on, or the first that
+        contain `search`, at most 200. An unknown run, or a run that recorded no console, is an error."""
         record = self._run(run)
         count = max(1, min(lines, _MOST_LINES))
         if search:
@@ -162,9 +172,9 @@ class Tools:
 
     async def first_fault(self, dump: str = "", step: int | None = None) -> str:
         """Find the first operator of a tensor dump that made or received NaN or infinity, why, and where.
-        Without `dump`, list the dumps.
+        Without `dump`, list the dumps. An unknown dump or step is an error.
 
-        Without `dump`, list the dumps. Without `step`, the first step with a fault is shown.
+        Without `step`, the first step with a fault is shown.
         """
         if not dump:
             dumps = (await self._ask("v2/dump/list"))["dumps"]
@@ -180,7 +190,8 @@ class Tools:
         return _text(lines, "ask for one step")
 
     async def code_difference(self, run: str, other: str) -> str:
-        """Say whether two runs had the same commit, uncommitted changes, packages and arguments."""
+        """Say whether two runs had the same commit, uncommitted changes, packages and arguments. An unknown
+        run, or a run that recorded no program, is an error."""
         first, second = self._run(run).id, self._run(other).id
         answer = await self._ask("v2/code/difference", run=first, other_run=second)
         lines = _sentences(answer["claims"])

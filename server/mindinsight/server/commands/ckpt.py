@@ -50,10 +50,8 @@ def register(subparsers: Any) -> None:
 
 @terminal.report_errors
 def ls(options: argparse.Namespace) -> int:
-    """Print the tensors of a checkpoint, and return 0 if all are finite, 1 if not, 2 if unknown.
-
-    It is unknown for damage, and without a checkpoint or a tensor in it.
-    """
+    """Print the tensors of a checkpoint, and return 0 if all are finite, 1 if not, 2 if unknown. It is
+    unknown for damage, and without a checkpoint or a tensor in it."""
     file = _open(options.file)
     with worker_pool() as executor:
         measured = checkpoint_weights.measure_weights(file, executor)

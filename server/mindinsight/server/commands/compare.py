@@ -69,8 +69,8 @@ def compare(options: argparse.Namespace) -> int:
     """Print how the scalars of a run differ from a reference, and return 0 within the tolerance, 1 beyond it,
     2 if unknown. It is unknown if a run or tag is missing, or steps or a scalar of the reference could not be
     compared."""
-    summary = Summary(options.summary_base_dir)
     try:
+        summary = Summary(options.summary_base_dir)
         run, reference = _run(summary, options.name), _run(summary, options.reference)
         pairs = list(_pairs(run, reference, options.tag, options.pair))
     except BadSettings as error:

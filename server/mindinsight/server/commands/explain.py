@@ -13,7 +13,6 @@ from mindinsight.server.commands.dump.dump_selection import statistics_cache, wo
 from mindinsight.server.commands.options import add_bases, add_command, add_json
 from mindinsight.server.commands.report import chosen_run, show_progress
 from mindinsight.server.commands.terminal import as_json, cell, localize, localize_claim, report_errors
-from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Progress, ReportSource
 from mindinsight.server.texts import terminal_language
 
@@ -30,13 +29,10 @@ def register(subparsers: Any) -> None:
 @report_errors
 def explain(options: argparse.Namespace) -> int:
     """Print the explanation of a run, and return 0 if nothing was found, 1 for a fault, 2 if something is
-    unknown."""
+    unknown, or not exactly one run matches."""
     from mindinsight.server.api.explanation import explain_run, in_order  # with every analysis
 
-    try:
-        summary, run = chosen_run(options.name, options.summary_base_dir)
-    except BadSettings as error:
-        raise ValueError(error) from None  # 2: the exit code 1 means a fault
+    summary, run = chosen_run(options.name, options.summary_base_dir)
     items = []
     with worker_pool() as executor:
         runs = summary.by_id()

@@ -70,10 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def complete(top: argparse.ArgumentParser) -> None:
-    """Print completions for the shell and exit, if a shell asks for them, else return.
-
-    Exit with 1 without the package argcomplete.
-    """
+    """Print completions for the shell and exit, if a shell asks for them, else return. Exit with 1 without
+    the package argcomplete."""
     try:
         import argcomplete
     except ModuleNotFoundError:
@@ -82,10 +80,8 @@ def complete(top: argparse.ArgumentParser) -> None:
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C.
-
-    The exit code is 0 if the reader of a pipe has exited.
-    """
+    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C, 0 if
+    the reader of a pipe has exited."""
     try:
         code = command()
         sys.stdout.flush()

@@ -26,11 +26,9 @@ def register(subparsers: Any) -> None:
 
 
 def open_files(options: argparse.Namespace) -> int:
-    """Write the graphs into a directory of the workspace, and start a server on it. Raises BadSettings if a
-    file has no graph that can be read, or the workspace cannot be written.
-
-    Return the exit code of `start`. Each file is a run. Graphs of an earlier version of a file are removed.
-    """
+    """Write the graphs of each file, as a run, into a directory of the workspace, in place of earlier ones,
+    start a server on it, and return the exit code of `start`. Raises BadSettings if a file has no graph that
+    can be read, or the workspace cannot be written."""
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
     workspace = options.workspace.expanduser().absolute()

@@ -134,7 +134,9 @@ _UNCHANGED: Final = (  # options with the value of the setting of the same name
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """Return the settings of a server that the options of `start` describe."""
+    """Return the settings of a server that the options of `start` describe. Draw a random token if other
+    machines can reach the port, unless it is given or declined. Raises BadSettings for conflicting base
+    directories."""
     workspace = options.workspace.expanduser().absolute()
     return Settings(
         summary_base_dir=bases_of(options.summary_base_dir, workspace),
@@ -175,7 +177,8 @@ def unused_option_messages(options: argparse.Namespace) -> list[str]:
 
 
 def unused_options() -> Mapping[str, Unused]:
-    """Return the options of earlier versions, which are accepted so that scripts keep working."""
+    """Return type, default, and the key of the reason for having no effect, by name, of the options of
+    earlier versions. They are accepted so that scripts keep working."""
     return {
         "max-graph-node-size": (number(1, 2_000_000), 100_000, "cli.unused.graph"),
         "enable-debugger": (boolean, False, "cli.unused.debugger"),
@@ -200,10 +203,8 @@ def token(text: str) -> str:
 
 
 def number(low: int, high: int) -> Callable[[str], int]:
-    """Return an argument type for an integer from `low` to `high`.
-
-    It raises ArgumentTypeError for other text.
-    """
+    """Return an argument type for an integer from `low` to `high`, which raises ArgumentTypeError for other
+    text."""
 
     def parse(text: str) -> int:
         if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:

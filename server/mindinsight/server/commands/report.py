@@ -31,8 +31,7 @@ def register(subparsers: Any) -> None:
 
 @report_errors
 def report(options: argparse.Namespace) -> int:
-    """Write the report, and return 0, or 2 if the file cannot be written. Raises BadSettings (exit code 1)
-    unless exactly one run matches."""
+    """Write the report, and return 0, or 2 if the file cannot be written or not exactly one run matches."""
     from mindinsight.server.api.explanation import explained_report  # with every analysis
 
     summary, run = chosen_run(options.name, options.summary_base_dir)

@@ -20,8 +20,9 @@ def register(subparsers: Any) -> None:
 
 
 def start(options: argparse.Namespace) -> int:
-    """Start a server, and return 0 if it responds, 1 if it cannot start, 2 if the same server is running
-    already. A port that shows other base directories counts as 1."""
+    """Start a server, and return 0 if it responds, 1 if it cannot start or the port shows other base
+    directories, 2 if the same server is running already. With `--foreground`, serve until the server is
+    stopped."""
     settings = settings_of(options)
     running = daemon.find(settings.port)
     if running and running.alive:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.errors import ValueProblem, os_reason
+from mindinsight.server.errors import BadSettings, ValueProblem, os_reason
 from mindinsight.server.formats.dumps.dump_types import FileDamage
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.settings.base_dirs import empty_directory
@@ -191,10 +191,8 @@ def near_names(name: str, runs: Sequence[str]) -> list[str]:
 
 
 def report_errors(command: Command) -> Command:
-    """Decorate a command, so that invalid input ends with exit code 2 and one line instead of a traceback.
-
-    These are ValueError, OSError, UnreadableError and a pool whose workers have ended.
-    """
+    """Decorate a command, so that ValueError, OSError, UnreadableError, BadSettings and BrokenExecutor end it
+    with exit code 2 and one line on standard error instead of a traceback."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
@@ -209,7 +207,7 @@ def report_errors(command: Command) -> Command:
         except OSError as error:
             reason = {"head": error.filename, "text": os_reason(error)}
             say(f"mindinsight: {localize('cli.line', reason) if error.filename else reason['text']}")
-        except (ValueError, BrokenExecutor) as error:
+        except (ValueError, BadSettings, BrokenExecutor) as error:
             say(f"mindinsight: {cell(error)}")
         return 2
 
@@ -229,10 +227,10 @@ def damage_count(run: Run) -> int:
 
 
 def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
-    """Yield one line for each reason in each file, or with `every` for each skipped section.
+    """Yield one line for each reason in each file, or with `every` for each skipped section, and one for each
+    unreadable file, unfinished last record, and file with rounded integers.
 
-    There are also lines for unreadable files, unfinished last records and rounded integers. `now` is the Unix
-    time.
+    `now` is the Unix time.
     """
     torn = {file.name for file in torn_files(run, now)}
     for file in run.files:

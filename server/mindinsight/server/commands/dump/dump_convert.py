@@ -38,10 +38,10 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """Write the selected tensors of a dump as .npy files, and return 0 if all are written, else 2.
+    """Write the selected tensors of a dump that have values as .npy files, and return 0. Return 2 without a
+    dump, if no tensor has values, if some cannot be read, or if the output cannot be written.
 
-    It is also 2 without a dump, if no tensor has values, if some cannot be read, or if the output cannot be
-    written. Tensors of which only statistics were recorded are left out.
+    Tensors of which only statistics were recorded are left out.
     """
     dump = dump_selection.open_single_dump(options.path, "convert")
     entries, damage = dump_selection.select_tensors(dump, options)

@@ -34,11 +34,9 @@ def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
 
 
 def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
-    """Return the selected tensors by rank and step, in the order written, and the damage.
-
-    Raises ValueError for an unknown rank or step, and if no operator has a selected name. Tensors of a type
-    may be none.
-    """
+    """Return the selected tensors by rank and step, in the order written, and the damage. Raises ValueError
+    for an unknown rank or step, and if no operator has a selected name. If no tensor has a selected type,
+    there are none."""
     if absent := missing_place(dump, options.rank, options.step):
         raise ValueError(localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     entries, damage = [], list(dump.damage)
@@ -75,8 +73,9 @@ def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
 
 def worker_pool(executor: str = LOCAL, *folders: Path) -> TaskExecutor:
     """Return a pool with a process per core, started when there is enough work, or a cluster's executor.
+    Raises BadSettings if a package for the cluster is missing.
 
-    Raises BadSettings if a package is missing. Every worker of a cluster must see the `folders`.
+    Every worker of a cluster must see the `folders`.
     """
     if executor == LOCAL:
         return WorkerPool(os.cpu_count() or 1)

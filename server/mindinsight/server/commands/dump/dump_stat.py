@@ -30,10 +30,8 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Print the statistics of selected tensors, and return 0 if all are finite, 1 if not, 2 if unknown.
-
-    It is unknown for damage, without a dump, and if no tensor was selected or none could be judged.
-    """
+    """Print the statistics of selected tensors, and return 0 if all are finite, 1 if not, 2 if unknown. It is
+    unknown for damage, without a dump, and if no tensor was selected or could be judged."""
     dump = dump_selection.open_single_dump(options.path, "stat")
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:

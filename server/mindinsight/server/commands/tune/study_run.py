@@ -107,19 +107,15 @@ def failure_text(failure: dict[str, Any]) -> str:
 
 
 def failure_name(failure: dict[str, Any]) -> str:
-    """Return the key below ``tuning.failure`` of the text for the reason of a failed trial.
-
-    It is `unknown` if no reason was recorded.
-    """
+    """Return the key below ``tuning.failure`` of the text for the reason of a failed trial: the reason
+    itself, `nothing` if no value of the target's group was recorded, and `unknown` without a reason."""
     reason: str = failure.get("reason", "unknown")
     return "nothing" if reason == "no_target" and not failure.get("there") else reason
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:
-    """Return the best value so far of complete trials, "" without one.
-
-    For several targets, return the number of trials on the Pareto front.
-    """
+    """Return the best value so far of complete trials, "" without one, or for several targets the number of
+    trials on the Pareto front."""
     targets = tuner.config.targets
     if len(targets) > 1:
         return localize("tuning.front_of", {"n": len(tuner.study.best_trials)})
@@ -180,9 +176,8 @@ def run_study(options: argparse.Namespace) -> int:
 
 
 def config_of(options: argparse.Namespace) -> Config:
-    """Return the tuning file, overridden by the options. Raises BadSettings for an invalid name of a
-    study.
-    """
+    """Return the tuning file, overridden by the options. Raises BadSettings for an invalid file, or an
+    invalid name of a study."""
     config = load_config(options.config)
     trial, study = options.trial_timeout or config.limits.trial, options.timeout or config.limits.study
     limits = replace(config.limits, trial=trial, study=study)
