@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.tuning.study import last_lines, marked_processes
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.tuning.study import last_lines, lock_journal, marked_processes
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,12 @@ def test_without_an_output_there_are_no_lines(tmp_path: Path) -> None:
 
 def test_a_mark_that_nobody_has_marks_no_process() -> None:
     assert marked_processes("no such mark") == []
+
+
+def test_only_a_lock_that_is_held_makes_a_study_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = tmp_path / "studies" / "s.journal"
+    with pytest.raises(TimeoutError, match="a slow disk"), lock_journal(journal):
+        raise TimeoutError("a slow disk")
+    monkeypatch.setattr("mindinsight.server.tuning.study._LOCK_WAIT", 0.01)
+    with lock_journal(journal), pytest.raises(BadSettings), lock_journal(journal):
+        pass

@@ -58,11 +58,9 @@ class GaussianProcessSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return the candidate with the best acquisition.
-
-        Return an empty dict if there are fewer complete trials than `n_startup_trials`, or if all have the
-        same value.
-        """
+        """Return the parameter values of the candidate with the best acquisition. Return {} with fewer
+        complete trials than `n_startup_trials`, if all of them have the same value, or for an empty
+        `search_space`."""
         complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))[-_NEWEST:]
         if len(complete) < self._startup or not search_space:
             return {}

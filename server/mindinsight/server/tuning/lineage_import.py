@@ -24,9 +24,9 @@ _TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
     """Add a trial for each suitable past run, and return the number added, and the numbers skipped by reason.
+    Runs that already are trials of the study, and ranks other than the first, are ignored.
 
-    Runs are searched below the base directory. Runs that already are trials of the study are ignored, and
-    ranks other than the first.
+    Runs are searched below the base directory.
     """
     from optuna.trial import create_trial
 
@@ -55,11 +55,8 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
 
 
 def past_values(run: Run, config: Config) -> Values | Reason:
-    """Return the values of a run's parameters by name from its lineage, or the reason why it is no trial of
-    this study.
-
-    The reason is the key of a text and the name of the parameter.
-    """
+    """Return the values of a run's parameters by name from its lineage. If the run is no trial of this study,
+    return the reason: the key of a text, and the name of the parameter."""
     values: Values = {}
     for parameter in config.parameters:
         if not parameter.active(values):

@@ -21,23 +21,19 @@ METHODS: Final = ("fanova", "ped_anova")
 
 
 def missing_package(method: str) -> str | None:
-    """Return the package that a method needs and the server lacks, or None.
-
-    None too for an unknown method.
-    """
+    """Return the package that a method needs and the server lacks, or None, also for an unknown method."""
     if method in METHODS and not has_optuna():
         return "optuna"
     return "scikit-learn" if method == "fanova" and find_spec("sklearn") is None else None
 
 
 def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
-    """Return the importance of parameters for a target of the study at the path ``source``, as JSON.
+    """Return `method`, `importance` by parameter, and `trials`, the number of complete trials, for a target
+    of the study at the path ``source``. `importance` is {} with fewer than FEWEST complete trials, or if
+    nothing varies. Raises ImportError without Optuna, and OSError or KeyError if there is no such study.
 
-    `target` is the index of the target. The result has `method`, `importance` by parameter, and `trials`, the
-    number of complete trials.
-
-    The parameters are those that all complete trials have. Their importance adds up to 1. Importance is {}
-    with fewer than FEWEST complete trials, or if the target or all parameters never vary.
+    `target` is the index of the target. The parameters are those that all complete trials have. Their
+    importance adds up to 1. Nothing varies if the target or all parameters have a single value.
 
     `fanova` (Hutter, Hoos and Leyton-Brown, 2014) is the share of a target's variance that each parameter
     explains by itself. `ped_anova` (Watanabe, Bansal and Hutter, 2023) looks at the better trials. `source`

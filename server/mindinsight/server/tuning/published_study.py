@@ -209,10 +209,10 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
-    """Yield the paths at which studies with these runs among their trials are published, each path once.
+    """Yield the paths at which studies with these runs among their trials are published, each path once,
+    whether a file is there or not. Paths outside of `mounts` are left out.
 
-    `runs` are the absolute paths of the runs, `mounts` those of the base directories. Paths outside of these
-    are left out. Whether a file is there is not checked.
+    `runs` are the absolute paths of the runs, `mounts` those of the base directories.
     """
     bases = tuple(mounts)
     folders = dict.fromkeys(

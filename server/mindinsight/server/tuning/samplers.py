@@ -70,10 +70,8 @@ def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
 
 
 def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
-    """Return the pruner of a tuning file, for intermediate values that are `every` steps apart.
-
-    Without a pruner, or without `every`, return a pruner that prunes nothing.
-    """
+    """Return the pruner of a tuning file, for intermediate values that are `every` steps apart. Without a
+    pruner, or without `every`, return a pruner that prunes nothing."""
     import optuna
 
     if pruner is None or every is None:
@@ -90,9 +88,9 @@ def _need(package: str, problem: str, feature: str) -> None:
 
 
 def next_suggestions(journal: str, count: int) -> list[Values]:
-    """Return the values of up to `count` next trials, queued ones first.
-
-    Nothing is written to the journal. [] if no tuner has stored its tuning file yet.
+    """Return the values by parameter of up to `count` next trials, queued ones first, without writing to the
+    journal. Return [] if no tuner has stored its tuning file. Raises KeyError if the journal lacks the study,
+    and BadSettings if a package of the sampler is missing.
 
     A running tuner may draw other values, because its generator has advanced. The function depends on its
     arguments and the journal only, so that it can run in another process.

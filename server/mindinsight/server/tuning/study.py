@@ -12,7 +12,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,7 +62,8 @@ def require_optuna() -> None:
 
 
 def open_journal(path: Path) -> JournalStorage:
-    """Open a journal and return it as Optuna storage. Raises BadSettings if Optuna is not installed."""
+    """Open a journal, created if it is missing, and return it as Optuna storage. Raises BadSettings if Optuna
+    is not installed."""
     require_optuna()
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
@@ -72,26 +73,23 @@ def open_journal(path: Path) -> JournalStorage:
 
 @contextmanager
 def lock_journal(path: Path) -> Iterator[None]:
-    """Lock a journal for one tuner. Raises BadSettings if another one holds it.
-
-    An incomplete last line of the journal is removed first.
-    """
-    try:
-        own_folder(path.parent)
-        with locked(_tuner_file(path), _LOCK_WAIT):
+    """Lock a journal for one tuner during the block, after removing an incomplete last line. Raises
+    BadSettings if another tuner holds the lock, or the folder or a file belongs to another user."""
+    with ExitStack() as lock:
+        try:
+            own_folder(path.parent)
+            lock.enter_context(locked(_tuner_file(path), _LOCK_WAIT))
             _truncate_half_line(path)
-            yield
-    except TimeoutError:
-        raise bad_settings("study_busy", path=path) from None
-    except NotOursError as error:
-        raise bad_settings("study_workspace", path=error.filename, why=os_reason(error)) from None
+        except TimeoutError:
+            raise bad_settings("study_busy", path=path) from None
+        except NotOursError as error:
+            raise bad_settings("study_workspace", path=error.filename, why=os_reason(error)) from None
+        yield  # outside of the try, as a tuning may have errors of these types for other reasons
 
 
 def is_tuned(path: Path) -> bool:
-    """Return True if a tuner is running on the study.
-
-    False if its lock cannot be tried, as in a read-only workspace.
-    """
+    """Return True if a tuner is running on the study, False if none is or its lock cannot be tried, as in a
+    read-only workspace."""
     try:
         with locked(_tuner_file(path), 0):
             return False
@@ -184,17 +182,15 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the remaining processes of the trial with this mark."""
+    """Kill the remaining processes of the trial with this mark. Do nothing unless on Linux."""
     for process in marked_processes(mark):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)
 
 
 def last_lines(log: Path, lines: int = 40, size: int = 8000) -> list[str]:
-    """Return the last lines of a log, from its last `size` bytes.
-
-    Return an empty list if it cannot be read.
-    """
+    """Return up to `lines` last lines of a log, from its last `size` bytes. Return [] if the log is empty or
+    cannot be read."""
     try:
         with log.open("rb") as file:
             end = file.seek(0, os.SEEK_END)
@@ -225,7 +221,9 @@ IMPORTED: Final = "imported"  # created from the lineage of a past run
 
 @contextmanager
 def quiet_optuna() -> Iterator[None]:
-    """Silence Optuna's log below errors and its warnings about experimental features."""
+    """Silence Optuna's log below errors and its warnings about experimental features. Raises BadSettings if
+    Optuna is not installed."""
+    require_optuna()
     import optuna
 
     before = optuna.logging.get_verbosity()
@@ -242,9 +240,9 @@ def quiet_optuna() -> Iterator[None]:
 def open_study(path: Path, config: Config, sampler: BaseSampler | None = None) -> Study:
     """Open the study of a tuning file in its journal, created if it is missing, and return it. Raises
     BadSettings if the stored study has other targets, or other choices of a parameter."""
+    storage = open_journal(path)
     import optuna
 
-    storage = open_journal(path)
     if config.study in (known.study_name for known in storage.get_all_studies()):
         study = optuna.load_study(study_name=config.study, storage=storage, sampler=sampler)
         _check_same(study.user_attrs.get(CONFIG, {}), config)
@@ -279,9 +277,10 @@ def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
 
 
 def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
-    """Fail trials that a killed tuner left running, and return their numbers.
+    """Fail trials that a killed tuner left running, kill their processes, queue their values again, and
+    return their numbers.
 
-    Their processes are killed and their values are queued again. Finished trials are unchanged.
+    Finished trials are unchanged.
     """
     from optuna.trial import TrialState
 

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def study_facts(study: Study) -> dict[str, Any]:
-    """Return a study as JSON. Times are Unix seconds, values in the order of the targets.
+    """Return a study as JSON: name, targets, parameters, tuner, pruner, summary_base_dir, command, stopping,
+    progress, trials, best and front. `best` is [] with several targets, `front` with one. Queued trials are
+    left out.
 
-    `best` is empty with several targets, `front` with one. Queued trials are left out.
+    Times are Unix seconds, values in the order of the targets.
     """
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
@@ -46,10 +48,8 @@ _COUNTED: Final = ("complete", "pruned", "failed", "running", "interrupted", "im
 
 
 def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
-    """Return the numbers of trials by state, `done` of the `wanted` ones, and the estimated seconds `left`.
-
-    `wanted` and `left` are None without a plan. `left` is None too before a trial has ended.
-    """
+    """Return the numbers of trials by state, `done` of the `wanted` ones, `jobs`, and the estimated seconds
+    `left`. `wanted` and `left` are None without a plan, `left` also before a trial has ended."""
     ended = studies.finished_trials(trials)
     running = [trial for trial in trials if trial.state.name == "RUNNING"]
     states = Counter(map(state_of, trials))
@@ -78,7 +78,8 @@ def seconds_left(
 
 
 def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
-    """Return a trial as JSON. Times are Unix seconds. What is not known is None."""
+    """Return a trial as JSON: number, state, values, params, begun, ended, run, failure, log, again and
+    last_step. Times are Unix seconds. Unknown facts are None, and `log` is [] without lines."""
     attributes = trial.user_attrs
     return {
         "number": trial.number,
@@ -96,10 +97,8 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def state_of(trial: FrozenTrial) -> str:
-    """Return the state of a trial: `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`.
-
-    A queued one is `waiting`.
-    """
+    """Return the state of a trial: `waiting` (queued), `running`, `complete`, `pruned`, `failed`,
+    `interrupted` or `imported`."""
     if trial.user_attrs.get(studies.INTERRUPTED):
         return "interrupted"
     if trial.user_attrs.get(studies.IMPORTED):
@@ -108,10 +107,8 @@ def state_of(trial: FrozenTrial) -> str:
 
 
 def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str, Any]]:
-    """Return the complete trials that improved on all that ended before them, as JSON, in order of end.
-
-    The value is that of the first target. Each has `number`, `value` and `ended`.
-    """
+    """Return `number`, `value` and `ended` of the complete trials that improved on all that ended before
+    them, as JSON, in order of end. The value is that of the first target."""
     complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
     steps: list[dict[str, Any]] = []
     best = -math.inf if maximize else math.inf

@@ -44,9 +44,8 @@ def report_spacing(last_step: int) -> int:
 
 
 def due_reports(line: Line, every: int, after: int) -> Iterator[tuple[int, float]]:
-    """Yield each multiple of `every` above `after` that the curve has reached, with the value at that step.
-
-    Where the curve lacks the step, it is the value before it.
+    """Yield (step, value) for each multiple of `every` above `after` that the curve has reached. Where the
+    curve lacks the step, the value is that of the step before. Multiples before its first step are skipped.
     """
     last = int(line.steps[-1]) if len(line.steps) else 0
     for step in range((after // every + 1) * every, last + 1, every):
@@ -184,8 +183,8 @@ class TrialProcess:
             return None, f"{command[0]}: {error.strerror or error}"
 
     def step(self) -> Outcome | None:
-        """Check the process and its time limit, let the pruner judge new scalars, and return the outcome.
-        Return None before the trial has ended."""
+        """Check the process, and return the outcome, or None before the trial has ended. End the trial at its
+        time limit or if the pruner asks for it, and kill the processes that an ended command left."""
         if self._process is None:
             return Outcome("failed", failure={"reason": "cannot_start", "text": self._start_error})
         code = self._process.poll()
@@ -205,16 +204,14 @@ class TrialProcess:
         return None
 
     def end(self, outcome: Outcome) -> None:
-        """Send SIGTERM to all processes of the trial. `step` returns `outcome` when they have ended.
-
-        A second call has no effect.
-        """
+        """Send SIGTERM to all processes of the trial. `step` returns `outcome` once they have ended, and
+        kills them after GRACE seconds. A second call has no effect."""
         if self._ending is None and self._process is not None:
             self._ending = time.monotonic() + GRACE, outcome
             signal_group(self._process.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill all processes of the trial."""
+        """Kill all processes of the trial, and wait up to GRACE seconds for the end of its command."""
         if self._process is not None:
             signal_group(self._process.pid, signal.SIGKILL)
             kill_marked(self._mark)
@@ -272,7 +269,8 @@ class TrialProcess:
         return int(line.steps[-1]) if line is not None else 0
 
     def report_all(self) -> None:
-        """Report all values written so far, once the spacing of reports is known."""
+        """Report all values recorded so far to the pruner, without ending the trial. Do nothing before the
+        spacing of reports is known, or without the watched scalar."""
         self._report(self._live.read(), last=True)
 
     def _log(self) -> tuple[str, ...]:
@@ -283,7 +281,8 @@ class TrialProcess:
 def trial_command(
     config: Config, number: int, values: Mapping[str, Any], folder: Path
 ) -> tuple[list[str], str]:
-    """Return the words of a trial's command, and the content of its hyper config."""
+    """Return the words of a trial's command, and the content of its hyper config. Raises BadSettings if the
+    content is too long."""
     places = {**values, "summary_dir": str(folder), "trial": number, "study": config.study}
     return fill_in(config.command, places), hyper_config(dict(values), config.parameters, folder)
 

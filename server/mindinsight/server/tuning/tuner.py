@@ -60,8 +60,9 @@ class Tuner:
         setattr(study, "stop", self._exhaust)  # noqa: B010
 
     def run(self) -> End:
-        """Run trials until the planned number is reached or the tuner is stopped, and return the reason for
-        the end."""
+        """Fail trials that a killed tuner left running, store the plan, and run trials until the planned
+        number is reached or the tuner is stopped. Return the reason for the end: done, exhausted, stopped,
+        interrupted, time or gave_up."""
         pruner = self.config.pruner
         self.resumed = studies.fail_half_finished(self.study, self._storage)
         studies.store_plan(self.study, self.config, self._trials, self._jobs)
@@ -86,10 +87,10 @@ class Tuner:
                 process.kill()
 
     def stop(self, end: End = "interrupted") -> None:
-        """End the running trials and start no more.
+        """End the running trials and start no more, without waiting. `run` then returns `end`, of several
+        calls that of the first.
 
-        `run` then returns `end`, of several calls that of the first. Can be called from any thread and from
-        signal handlers.
+        Can be called from any thread and from signal handlers.
         """
         self._end = self._end or end
         for process in list(self.running.values()):
@@ -97,7 +98,8 @@ class Tuner:
         self._wake.set()
 
     def kill(self) -> None:
-        """Kill the running trials."""
+        """Kill the running trials and start no more. `run` then returns `interrupted`, unless stopped
+        before."""
         self.stop()
         for process in list(self.running.values()):
             process.kill()

@@ -103,7 +103,7 @@ class Config:
     warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the content that is stored with the study."""
+        """Return all fields except `warnings` as JSON, as they are stored with the study."""
         content = asdict(self)
         del content["warnings"]
         return {**content, "summary_base_dir": str(self.summary_base_dir)}

@@ -204,10 +204,8 @@ _MOST_CHARACTERS: Final = 100_000  # of a hyper config, the limit of MindSpore's
 
 
 def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
-    """Return the values that Optuna suggests for a trial, in the order of the file.
-
-    Inactive conditional parameters are omitted.
-    """
+    """Return the values that Optuna suggests for a trial, by name in the order of the file, without inactive
+    conditional parameters."""
     values: Values = {}
     for parameter in parameters:
         if parameter.active(values):
@@ -261,8 +259,8 @@ def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[V
 
 
 def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) -> str:
-    """Return the content of `MINDINSIGHT_HYPER_CONFIG`. Raises BadSettings if it is too long for
-    its readers."""
+    """Return the content of `MINDINSIGHT_HYPER_CONFIG`: JSON with `params`, `summary_dir` and
+    `custom_lineage_data`. Raises BadSettings if it is too long for its readers."""
     custom = {
         parameter.name: values[parameter.name]
         for parameter in parameters
