@@ -68,10 +68,7 @@ class AlertThrottle:
 
     def holds_back(self, title: str, level: str, now: float, wait: float) -> bool:
         """Return True if an alert of this title and level passed less than ``wait`` seconds before ``now``.
-        Otherwise note that this one passes at ``now``, and return False.
-
-        Otherwise note that this one passes at ``now`` (seconds), and return False.
-        """
+        Otherwise note that this alert passes at ``now``, and return False."""
         key = title, level
         last = self._last.get(key)
         if last is not None and now - last < wait:

@@ -88,7 +88,8 @@ class ConsoleRecorder:
         threading.Thread(target=self._watch, name="mindinsight-console", daemon=True).start()
 
     def close(self, last: str = "") -> None:
-        """Stop recording and restore the console. Return once everything printed before is recorded.
+        """Stop recording and restore the console. Return once everything printed before is recorded. Do
+        nothing in a second call and in a forked process.
 
         ``last`` is recorded as printed at the end, such as the traceback that Python prints afterwards.
         """

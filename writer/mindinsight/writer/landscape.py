@@ -43,7 +43,8 @@ def loss_landscape(
     unit: str = "step",
     step_per_epoch: int = 0,
 ) -> LossLandscape:
-    """Return a landscape for ``add_value("landscape", ...)``.
+    """Return a landscape for ``add_value("landscape", ...)``. Raises ValueError if the shapes do not fit
+    together.
 
     Args:
         x, y: coordinates along the two directions, shapes [columns] and [rows].
@@ -54,8 +55,6 @@ def loss_landscape(
         decomposition: method that found the directions: PCA or Random.
         unit: unit of ``intervals``: step or epoch.
         step_per_epoch: steps of an epoch.
-
-    Raises ValueError if the shapes do not fit together.
     """
     message = LossLandscape()
     across, down, height = (np.asarray(numbers, np.float64) for numbers in (x, y, z))
@@ -290,14 +289,14 @@ class SummaryLandscape:
     def gen_landscapes(
         self, loss: Loss, collect_landscape: Mapping[str, Any] | None = None, output: str | Path | None = None
     ) -> None:
-        """Evaluate ``loss`` and write the landscapes to a new event file.
+        """Evaluate ``loss`` and write the landscapes to a new event file. Raises FileNotFoundError without a
+        training with ``collect_landscape``, ValueError if the training saved no weights, and for invalid
+        settings.
 
         Args:
             loss: function that returns a number for weights (name -> array, names of the trained network).
             collect_landscape: settings that override those of the training.
             output: directory for the event file, by default that of the run.
-
-        Raises FileNotFoundError if the run saved no weights, ValueError for invalid settings.
         """
         self._make(Evaluation(lambda: loss, 0), self._settings(collect_landscape), output)
 
@@ -309,6 +308,7 @@ class SummaryLandscape:
         output: str | Path | None = None,
     ) -> None:
         """Evaluate and write the landscapes as ``gen_landscapes`` does, with one process for each device.
+        Raises like ``gen_landscapes`` and ``loss_of``.
 
         Args:
             callback_fn: returns (model, network, dataset, metrics) of MindSpore or a loss function. The model

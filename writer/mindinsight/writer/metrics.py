@@ -92,7 +92,8 @@ def array_of(value: object) -> npt.NDArray[Any]:
 
 
 def pair_of(metric: str, inputs: tuple[Any, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return prediction and truth as arrays. Raises ValueError unless there are two inputs."""
+    """Return prediction and truth as arrays. Raises ValueError unless there are two inputs, TypeError if one
+    contains no numbers."""
     if len(inputs) != 2:
         raise ValueError(f"{metric} takes the prediction and the truth, got {len(inputs)} inputs")
     return array_of(inputs[0]), array_of(inputs[1])
@@ -253,7 +254,8 @@ class Accuracy(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Count the correct predictions of a batch."""
+        """Count the correct predictions of a batch. Raises ValueError unless the inputs are a prediction and
+        a truth that fits it, TypeError if they contain no numbers."""
         prediction, truth = pair_of("Accuracy", inputs)
         if self._type == "classification":
             predicted, true, _ = classes(prediction, truth)
@@ -283,7 +285,7 @@ class Loss(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """Add the mean of a loss of rank 0 or 1. Raises ValueError for another number of inputs or rank, and
-        for an empty list."""
+        for an empty list, TypeError if the loss contains no numbers."""
         if len(inputs) != 1:
             raise ValueError(f"Loss takes one input, got {len(inputs)}")
         loss = array_of(inputs[0])

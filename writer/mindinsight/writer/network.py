@@ -11,12 +11,13 @@ _log = logging.getLogger(__name__)
 
 
 def graph_of(network: object, inputs: object = None) -> bytes | None:
-    """Return the graph of ``network`` as bytes of a ModelProto, or None if it has none.
+    """Return the graph of ``network`` as bytes of a ModelProto, or None if there is none. Return None with a
+    warning if the framework cannot trace the network.
 
     Takes a MindSpore Cell (its compiled graph, in PyNative mode only with ``inputs``), a PyTorch module
     (exported with shapes if there are ``inputs``, otherwise traced by name), a function of JAX with
     ``inputs``, or a GraphBuilder. ``inputs`` are the positional arguments of one call, a list or tuple, or
-    the only one. The network is not run. A network that its framework cannot trace gives a warning and None.
+    the only one. The network is not run.
     """
     if isinstance(network, GraphBuilder):
         return network.serialised()

@@ -60,7 +60,8 @@ _DELIVERED = OperatorValues()
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:
-    """Return plugin, tag and value of all summary operators, including MindSpore's, since the last call."""
+    """Return (plugin, tag, value) of the newest value of each plugin and tag that summary operators delivered
+    since the last call, including MindSpore's, [] if there is none."""
     values = _DELIVERED.take()
     if "mindspore" in sys.modules:
         from mindinsight.writer.frameworks import mindspore
@@ -148,7 +149,8 @@ class HistogramSummary(TensorSummary):
 
 
 def deliver(plugin: str, tag: str, value: object) -> None:
-    """Pass ``value`` of a plugin and tag, whose shape has been checked, to the next ``record``."""
+    """Store a copy of ``value``, whose shape has been checked, for the next ``record``. Only the newest value
+    of a plugin and tag is recorded."""
     _DELIVERED.put(plugin, tag, value)
 
 

@@ -18,9 +18,10 @@ _NAMES: Final = {bool: "a bool", int: "an int", str: "a str", Mapping: "a dict"}
 
 
 def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> Any:
-    """Return ``value`` if it is a ``kind`` (bool, int, str or Mapping), or None with ``optional``.
+    """Return ``value`` if it is a ``kind`` (bool, int, str or Mapping), or None with ``optional``. Raises
+    TypeError with the name of the argument otherwise.
 
-    Raises TypeError with the name of the argument otherwise. A bool is no int.
+    A bool is no int.
     """
     if value is None and optional:
         return None
@@ -90,7 +91,8 @@ def positive(value: Any, argument: str) -> float:
 
 
 def interval(value: Any, argument: str) -> float:
-    """Return ``value`` if ``positive`` accepts it, or the longest time a thread can wait, if it is longer."""
+    """Return ``value`` if ``positive`` accepts it, or the longest time a thread can wait, if it is longer.
+    Raises TypeError or ValueError otherwise."""
     return min(positive(value, argument), TIMEOUT_MAX)
 
 

@@ -48,7 +48,7 @@ class Pending:
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
         """Validate ``value``, and keep a copy of it under the tag ``name``. Raises like
-        ``SummaryRecord.add_value``, and TooLarge."""
+        ``SummaryRecord.add_value``, and TooLarge, which is also noted in ``refused``."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))

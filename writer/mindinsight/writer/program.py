@@ -142,7 +142,8 @@ def program_facts(
     directory: Path | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Return the facts for ``add_value("code", ...)``, with ``***`` in place of possible secrets.
+    """Return the facts for ``add_value("code", ...)``: version, command, directory, host, system, python,
+    packages, environment, and in a repository git. Possible secrets are ``***``.
 
     The keys are those of Summary.Code in proto/mindinsight/proto/FORMAT.md. ``command`` and ``directory`` are
     those of this process unless given. ``git`` is missing outside a repository and without Git.

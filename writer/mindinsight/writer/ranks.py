@@ -47,7 +47,8 @@ def directory_of(directory: Path, rank: int | None, environment: Mapping[str, st
 
 
 def url_of(url: str, rank: int | None, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the URL of a rank, like ``directory_of``, without listing the store."""
+    """Return ``url`` for a single process, ``url/rank_N`` for one of several or a given ``rank``. A URL whose
+    last name is ``rank_N`` or ends in a word for ranks and the number is returned unchanged."""
     name = url.rpartition("/")[2]
     number = _rank_to_add(name, rank, environment)
     match = _NUMBERED.fullmatch(name)

@@ -198,8 +198,8 @@ class SummaryRecord:
         self, plugin: str, name: str, value: Any, *, step: int | None = None, wall_time: float | None = None
     ) -> None:
         """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
-        Raises TypeError for a value of another kind, ValueError for an unknown plugin, an empty name or an
-        impossible shape.
+        Do nothing after ``close``. Raises TypeError for a value of another kind, ValueError for an unknown
+        plugin, an empty name or an impossible shape.
 
         ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, whose column ``takes`` names the
         accepted values. ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
@@ -225,15 +225,14 @@ class SummaryRecord:
     def record(
         self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None
     ) -> bool:
-        """Record all collected values under ``step`` in one event and return True, or return False after
-        ``close``.
+        """Record all collected values under ``step`` and return True, or return False after ``close``. Raises
+        TypeError or ValueError unless ``step`` is a signed 64-bit integer, and with ``raise_exception`` a
+        failure of the thread that writes.
 
         Args:
             step: any signed 64-bit integer.
             train_network: its graph is written if the recorder has no ``network`` or that has no graph.
             plugin_filter: takes a plugin's name and returns True to keep its values. Others are discarded.
-
-        Raises TypeError or ValueError for another step.
         """
         if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
             step = options.step(step)
@@ -282,10 +281,11 @@ class SummaryRecord:
         return True
 
     def record_system(self, seconds: float = 5.0) -> None:
-        """Record the usage of processors, memory, disk, network and accelerators until ``close``.
+        """Record the usage of processors, memory, disk, network and accelerators until ``close``. Do nothing
+        in a second call, in all but the first process of each machine, and, with a log message, without the
+        extra ``system``.
 
-        A sample is taken every ``seconds``, at least 1. Only the first process of each machine records, and a
-        second call does nothing. Without the extra ``system`` a message is logged and nothing is recorded.
+        A sample is taken every ``seconds``, at least 1.
         """
         from mindinsight.writer.system import SystemSampler, is_first_of_machine
 
@@ -300,11 +300,11 @@ class SummaryRecord:
             _log.warning("the machine is not recorded: %s", error)
 
     def record_console(self, limit_mb: float = 64.0) -> None:
-        """Record the output of this process and its children until ``close``, up to ``limit_mb`` in all.
+        """Record the output of this process and its children until ``close``, up to ``limit_mb`` in all. Do
+        nothing in a second call, and, with a warning, for a URL or after a failure.
 
         If there is more, the beginning and the end are kept. The terminal shows the same as without this
-        call. Text that looks like a secret is hidden in the files. A second call does nothing. A failure is
-        logged.
+        call. Text that looks like a secret is hidden in the files.
         """
         from mindinsight.writer.console import ConsoleRecorder
 
@@ -327,13 +327,16 @@ class SummaryRecord:
         self._mode = mode
 
     def flush(self) -> None:
-        """Wait until all recorded values are in the file."""
+        """Wait until all recorded values are in the file. Do nothing after ``close``. Raises a failure of the
+        thread that writes with ``raise_exception``."""
         if not self._refuses("there is nothing to flush"):
             self._events.flush()
             self._surface()
 
     def close(self) -> None:
-        """Write all values and close the files. A second call does nothing."""
+        """Write all recorded values and close the files. Discard, with a warning, values without a
+        ``record``. A second call does nothing. Raises a failure of the thread that writes with
+        ``raise_exception``."""
         self._close(None)
 
     def __enter__(self) -> SummaryRecord:

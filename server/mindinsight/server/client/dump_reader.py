@@ -52,10 +52,10 @@ class StatisticsTable(Sequence[TensorResult]):
         return len(self._results)
 
     def frame(self) -> DataFrame:
-        """Return columns rank, step, operator, type, direction, slot, shape, dtype, the numbers, and damage.
+        """Return a row for each tensor: rank, step, graph, operator, type, direction, slot, shape, dtype, the
+        numbers, `computed` and `damage`. Raises ModuleNotFoundError without pandas (`mindinsight[notebook]`).
 
         Minimum, maximum, mean, std and norm are of the finite elements. Unknown numbers are missing values.
-        Needs pandas (`mindinsight[notebook]`).
         """
         frame: DataFrame = load_pandas().DataFrame([_columns(result) for result in self._results])
         return frame
@@ -136,10 +136,10 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Return the decision whether the dumps agree, with the rows that differ first.
+        """Return the decision whether the dumps agree: claims, numbers of rows by state, and the rows of the
+        first difference. If nothing could be compared, the decision is unknown.
 
-        Without `tolerance`, the default of each type applies. If nothing could be compared, the decision is
-        unknown.
+        Without `tolerance`, the default of each type applies.
         """
         unread = sum(row.compared.damage is not None for row in self._rows)
         unlisted = sum(damage.of_tensors for damage in self.damage)
@@ -154,7 +154,8 @@ class Comparison(Sequence[Row]):
         return "\n".join(map(sentence, self.claims))
 
     def frame(self) -> DataFrame:
-        """Return the columns of `mindinsight dump compare --csv`. Needs pandas (`mindinsight[notebook]`)."""
+        """Return a row for each compared pair, with the columns of `mindinsight dump compare --csv`. Raises
+        ModuleNotFoundError without pandas (`mindinsight[notebook]`)."""
         frame: DataFrame = load_pandas().DataFrame([fields(row) for row in self._rows])
         return frame
 
@@ -268,9 +269,10 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Return the statistics of tensors of matching operators, by default at all steps of all ranks.
+        """Return the statistics of tensors of matching operators, by default at all steps of all ranks. The
+        table is empty for an unknown rank, step or operator.
 
-        `operator` is a name or a pattern with `*` and `?`. The table is empty for an unknown rank or step.
+        `operator` is a name or a pattern with `*` and `?`.
         """
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
@@ -284,10 +286,10 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """Return the report of a search for the first fault, by default over all steps and ranks.
+        """Search for the first fault, by default over all steps and ranks, and return the report. Its `fault`
+        is that of the earliest step with a fault, None if all is finite or nothing could be judged.
 
-        The fault is that of the earliest step that has one, None if there is none. `language` is `en` or
-        `zh`.
+        `language` is `en` or `zh`.
         """
         ranks = None if rank is None else (rank,)
         search = faults.search_faults(self.info, ranks, None if step is None else (step,), self._executor)
@@ -303,10 +305,11 @@ class DumpReader:
         names: Mapping[str, str] | None = None,
     ) -> Comparison:
         """Compare a step of this dump (by default its first) with the same step of a correct `reference`.
+        Raises KeyError if this dump lacks the rank or step. If the reference lacks them, no tensor has a
+        partner.
 
         The rank is by default the first. `reference_rank` and `reference_step` select another rank and step
-        of the reference. `names` maps names of operators here to those in the reference. Raises KeyError if
-        this dump lacks the rank or step. If the reference lacks it, no tensor has a partner.
+        of the reference. `names` maps names of operators here to those in the reference.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)

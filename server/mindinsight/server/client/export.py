@@ -102,10 +102,9 @@ def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
     """Write `scalars.csv` or `scalars.parquet` of one run and its machine, and yield a result per series.
-    Raises BadSettings if the package for Parquet is missing.
+    Write nothing without scalars. Raises BadSettings if the package for Parquet is missing.
 
-    Without scalars nothing is written. With `overwritten` every recorded row is written, with a column of
-    that name.
+    With `overwritten` every recorded row is written, with a column of that name.
     """
     machine = summary.scalars(f"{SYSTEM}*", run)
     series = Scalars({**summary.scalars(run=run).series, **machine.series})
@@ -123,11 +122,11 @@ def export_scalars(
 
 
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
-    """Write each payload of the runs that match `run` to a file, and yield its result.
+    """Write each payload of the runs that match `run` to a file, and yield its result. If a payload cannot be
+    read, write no file and yield a result with its `problem`.
 
-    A payload that cannot be read has a problem as its result. The file is
-    `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The contents are
-    those that `payload_kinds` describes.
+    The file is `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The
+    contents are those that `payload_kinds` describes.
     """
     write = PAYLOADS[kind].write
     taken: set[Path] = set()

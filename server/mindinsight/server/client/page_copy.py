@@ -69,7 +69,8 @@ _DUMP_TABS: Final = ("tensors", "check", "graph", "trends")
 
 
 def question_key(method: str, address: str, body: str = "") -> str:
-    """Return the key of a request: method, path, sorted parameters, and body, as text.
+    """Return the key of a request as JSON text: method, path, sorted parameters and body. Parameters that
+    depend on the window (`px`, `low`, `high`) are left out.
 
     `core/copy.js` computes the same key.
     """
@@ -97,10 +98,8 @@ class Paths:
         self._path = re.compile(f"{begin}/(?:{below})(?:/[{_IN_PATHS}]+)*/?{end}")
 
     def hidden_in(self, body: bytes, kind: str) -> bytes:
-        """Return a response body of the content type `kind` with paths replaced by their last names.
-
-        Pictures are unchanged.
-        """
+        """Return a response body of the content type `kind` with paths in JSON, columns and texts replaced as
+        by `hidden`. Bodies of other types, such as pictures, are unchanged."""
         if kind == COLUMNS:
             end = 4 + int.from_bytes(body[:4], "little")
             head = _json(self._hidden_in_all(json.loads(body[4:end]))).encode()
@@ -120,7 +119,9 @@ class Paths:
         return self.hidden(value) if isinstance(value, str) else value
 
     def hidden(self, text: str) -> str:
-        """Return a text with paths replaced by their last names."""
+        """Return a text in which paths below the hidden directories are relative to them. Other paths below
+        the same top folders, or below `/home`, `/root`, `/tmp` and `/Users`, are reduced to their last names.
+        """
         if "/" not in text:
             return text
         known = self._known.sub(lambda match: "" if match[0].endswith("/") else PurePath(match[0]).name, text)
@@ -141,10 +142,8 @@ class Recorder:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def handle(self, route: Route) -> None:
-        """Forward a page's request to the server, and store the response if its status is 200.
-
-        If the response cannot be written, the error is stored as `failure`.
-        """
+        """Forward a page's request to the server, and store the response if its status is 200. If the
+        response cannot be written, the error is stored as `failure`. Requests for `v2/events` are aborted."""
         from playwright.sync_api import Error
 
         request = route.request
@@ -293,10 +292,10 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 
 
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the addresses of all pages of the listed runs, relative to the server.
+    """Return the addresses of all pages of the listed runs, relative to the server, without pages of kinds
+    that no run has.
 
-    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages. Pages of kinds that no run has are
-    left out.
+    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages.
     """
     runs = listed["runs"]
     filled = {kind for run in runs for kind in run["kinds"]}
@@ -382,10 +381,10 @@ def export_site(
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
     """Write the pages of a running server into the empty folder `out`, and yield number, count and address of
-    each before its visit. `listed` is the answer of `v2/runs`.
+    each page before its visit. `listed` is the answer of `v2/runs`. Raises OSError if responses cannot be
+    written.
 
-    They are yielded before the page is visited. `out` is an empty folder. `listed` is the answer of
-    `v2/runs`.
+    The count grows if recorded explanations link to further pages.
     """
     folder = out / ANSWERS
     folder.mkdir()

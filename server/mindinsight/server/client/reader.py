@@ -78,7 +78,8 @@ class Scalars(Mapping[tuple[str, str], Line]):
         return len(self.series)
 
     def recorded(self) -> dict[tuple[str, str], Recorded]:
-        """Return every recorded row in file order. `overwritten` marks rows that a later one replaced."""
+        """Return every recorded row of each series by (run, tag), in file order. `overwritten` marks rows
+        that a later row replaced."""
         return {key: series.recorded() for key, series in self.series.items()}
 
     def frame(self, overwritten: bool = False) -> DataFrame:
@@ -178,10 +179,10 @@ class Summary:
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
-        """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`.
+        """Return the lines of the series that match. Unknown names match nothing. Machine metrics (CPU,
+        memory, GPU) are returned only for a ``tag`` that begins with ``system/``, which returns nothing else.
 
-        Nothing is returned for names that do not exist. Machine metrics (CPU, memory, GPU) are returned only
-        for a ``tag`` that begins with ``system/``, which returns nothing else.
+        `tag` and `run` are names, or patterns with `*` and `?`.
         """
         kind = "system" if tag.startswith(SYSTEM) else "scalar"
         held = ((entry, entry.tags(kind)) for entry in self._runs(run))

@@ -52,7 +52,8 @@ class Threads:
         self._end = weakref.finalize(self, _end, self._calls, count)
 
     def start(self) -> bool:
-        """Start the threads that are not started, and return False if not a single one could be started."""
+        """Start the threads that are not started. Return False if no thread could be started, now or before.
+        Threads that cannot be started are logged and dropped."""
         try:
             while self._unstarted:
                 start_within_limit(self._unstarted.popleft())
@@ -65,7 +66,8 @@ class Threads:
         return self._any
 
     def run(self, call: Callable[[], object]) -> bool:
-        """Queue a call, which must not raise, and return False if there is no thread to run it."""
+        """Queue a call, which must not raise, after starting the threads if needed, and return True. Return
+        False without queuing the call if no thread can be started."""
         begun = self.start()
         if begun:
             self._calls.put(call)
@@ -121,7 +123,8 @@ class BackgroundJob(Generic[Item]):
             self._ended.set()
 
     def stop(self) -> None:
-        """Ask the job to end. It does so at its next check, and what it waits for is cancelled."""
+        """Ask the job to end at its next check, without waiting, and cancel the calls that it waits for. A
+        job stopped before its end never becomes `done`."""
         self._token.cancel()
 
     def wait(self, seconds: float = LONGEST) -> bool:

@@ -88,9 +88,9 @@ class Bulkhead:
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T], waits: bool = False) -> T:
-        """Return the result of `function`, called in a thread. Cancelling this cancels its token. Raises Full
-        if too many calls wait already, no slot was free in time, or there is no thread, and MemoryShort if
-        the memory that all calls may take is taken.
+        """Return the result of `function`, called in a thread, or raise its error. Raises Full if too many
+        calls wait, no slot is free in time, or no thread can start, and MemoryShort if the memory for all
+        calls is taken. Cancelling the coroutine cancels the call.
 
         With `waits` the call waits for memory as long as for a slot, otherwise it takes only memory that is
         free.
@@ -108,8 +108,8 @@ class Bulkhead:
                 self._slots.release()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
-        """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them.
-        Raises TimeoutError if an item takes four times the patience, and cancels its call.
+        """Yield items, taken one at a time, so that a slow reader holds no slot between two of them. Raises
+        TimeoutError if an item takes four times the patience, cancelling its call, and the errors of `run`.
 
         Each waits for memory: an answer that has begun cannot be refused any more, only cut.
         """

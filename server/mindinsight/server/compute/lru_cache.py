@@ -157,7 +157,8 @@ class SessionCache:
         self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())
 
     def get(self, key: Hashable, kind: type[Session], make: Callable[[], Session]) -> Session:
-        """Return the session of a kind and key, made when there is none."""
+        """Return the session of a kind and key, made and kept if there is none. Beyond the capacity, the
+        least recently used session is stopped and dropped."""
         session = self._sessions.get((kind, key), make)
         assert isinstance(session, kind)
         return session
@@ -168,7 +169,8 @@ class SessionCache:
         return session if isinstance(session, kind) else None
 
     def drop(self, key: Hashable, kind: type[Session], session: Session) -> None:
-        """Stop a session and forget it. The next caller that asks for its key makes another."""
+        """Stop a session and forget it, so that the next caller with its key makes another. Do nothing if the
+        key has no session, or another one."""
         self._sessions.drop((kind, key), session)
 
     def stop(self) -> None:

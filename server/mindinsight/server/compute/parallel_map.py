@@ -49,12 +49,14 @@ def spread(
     executor: Executor | None,
     easy: Callable[[Work], bool] = lambda item: False,
 ) -> Iterator[Result]:
-    """Yield the results of a function, called in an executor, or in this process for `easy` work.
+    """Yield the results of a function in the order of the work, called in `executor`, or in this process
+    without an executor or for `easy` work. Raises the errors of the calls, and Cancelled if the task of this
+    thread is cancelled.
 
-    Without an executor all calls run in this process. Work is never submitted far ahead of the reader.
-    In the first half second calls run in this process, unless the executor is `isolated`: small jobs need no
-    worker, and large ones show their first results while workers start. Items that are `easy` run in this
-    process as long as no call is pending. Closing the iterator cancels the pending calls.
+    Work is never submitted far ahead of the reader. In the first half second calls run in this process,
+    unless the executor is `isolated`: small jobs need no worker, and large ones show their first results
+    while workers start. Items that are `easy` run in this process as long as no call is pending. Closing the
+    iterator cancels the pending calls.
     """
     waiting: deque[Future[Result]] = deque()
     until = time.monotonic() + (0 if getattr(executor, "isolated", False) else HERE)

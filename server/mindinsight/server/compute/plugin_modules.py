@@ -44,11 +44,8 @@ _log = logging.getLogger(__name__)
 def modules_of(
     package: str, folders: Iterable[str], only: str = "", without: Container[str] = ()
 ) -> Iterator[ModuleType]:
-    """Import and yield the modules and packages in `folders` of a package, by name, but not `without`.
-
-    If there is a module `only`, yield no other one. Log and skip a module that cannot be imported, because
-    the others work without it.
-    """
+    """Import and yield the modules and packages in `folders` of a package, by name, but not `without`. If
+    there is a module `only`, yield no other. A module that cannot be imported is logged and skipped."""
     names = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)
     for name in [only] if only in names else names:
         try:

@@ -81,11 +81,11 @@ def _as_slice(positions: range) -> slice:
 
 
 def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
-    """Parse the index that `text` selects in an array of `shape`, with entries as in Python.
+    """Return the index that `text`, such as `[0, 1:3]`, selects in an array of `shape`: an int or a slice for
+    each dimension. Raises ValueError for a text without brackets, an invalid entry, more than two slices,
+    another number of entries than dimensions, or an index out of range.
 
-    Raises:
-        ValueError: no brackets, an entry that is neither integer nor slice, a slice step of 0, more
-            than two slices, another number of entries than dimensions, or an index out of range.
+    An entry is invalid if it is neither integer nor slice, or a slice with step 0.
     """
     stripped = text.strip()
     if not (stripped.startswith("[") and stripped.endswith("]")) or len(stripped) > _LONGEST:

@@ -107,16 +107,17 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Return the statistics of an array of any shape. Raises TypeError for strings, objects and dates.
+    """Return the statistics of an array of any shape. The numbers from `minimum` on are None without a finite
+    element. Raises TypeError for strings, objects and dates.
 
-    Complex numbers count by magnitude, and booleans as 0 and 1. Statistics of the finite elements are None
-    without one.
+    Complex numbers count by magnitude, and booleans as 0 and 1.
     """
     return combine(parts(values))
 
 
 def measure_values(values: Values) -> Statistics:
-    """Return the statistics of a tensor as `measure` does, with one section at a time in memory."""
+    """Return the statistics of a tensor as `measure` does, with one section at a time in memory. Raises
+    TypeError as `measure`, and UnreadableError if a file cannot be read."""
     if isinstance(values, Held):
         return measure(values.array)
     _check(values.dtype)
@@ -133,7 +134,8 @@ def parts(values: Array) -> list[Part]:
 
 
 def combine(pieces: Iterable[Part]) -> Statistics:
-    """Return the statistics of a tensor from its parts.
+    """Return the statistics of a tensor from its parts. Without parts, all counts are 0. The numbers from
+    `minimum` on are None without a finite element.
 
     Means follow from the sums. Deviations also include the differences between the means of the parts.
     """
@@ -196,10 +198,8 @@ def _scale_of(largest: float) -> float:
 
 
 def bin_edges(low: float, high: float, bins: int) -> Doubles:
-    """Return [bins + 1] edges of equal bins from `low` to `high`.
-
-    Equal ends are moved apart, usually to a range of at most 1 around them.
-    """
+    """Return [bins + 1] edges of equal bins from `low` to `high`. Equal ends are first moved apart, usually
+    to a range of at most 1 around them."""
     if low == high:
         small = min(0.5, abs(low) / 2) or 0.5  # a denormal number is not shown as if it were 0
         half = max(small, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding
@@ -208,10 +208,8 @@ def bin_edges(low: float, high: float, bins: int) -> Doubles:
 
 
 def as_dumped(statistics: Statistics) -> Extremes:
-    """Return the extremes as in MindSpore's statistics file: one NaN makes all NaN, infinities count.
-
-    An empty tensor has the minimum Inf and the maximum -Inf.
-    """
+    """Return the extremes as in MindSpore's statistics file: one NaN makes all NaN, infinities count. An
+    empty tensor has minimum Inf, maximum -Inf, mean NaN and norm 0."""
     if statistics.nans:
         return Extremes(math.nan, math.nan, math.nan, math.nan)
     values = [value for value in (statistics.minimum, statistics.maximum) if value is not None]

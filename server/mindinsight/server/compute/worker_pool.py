@@ -48,17 +48,15 @@ class Task(Future[Any]):
         self.call = call
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
-        """Set the error, with its worker's `trace` as cause, or without an error the result.
-
-        Do nothing if the task was cancelled.
-        """
+        """Set the error, with its worker's `trace` as cause, or without an error the result. Do nothing if
+        the task was cancelled."""
         if error is not None and trace:
             error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
         with contextlib.suppress(InvalidStateError):
             self.set_exception(error) if error is not None else self.set_result(result)
 
     def perform(self) -> None:
-        """Perform the call in this process, as a worker does."""
+        """Perform the call in this process, as a worker does, and store its result or error in the task."""
         try:
             self.settle(*pickle.loads(_answered(pickle.dumps(self.call)))[:2])
         except Exception as error:  # arguments or an error that cannot be pickled
@@ -96,10 +94,8 @@ class TaskExecutor(Executor):
         return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the executor, after the calls submitted so far if `wait` is set.
-
-        `cancel_futures` cancels these calls, running ones too, and nothing is waited for then.
-        """
+        """End the executor, after the calls submitted so far if `wait` is set. `cancel_futures` cancels these
+        calls instead, running ones too, without waiting."""
         self._closed = True
         for task in self._tasks.copy():
             if cancel_futures:
@@ -266,8 +262,9 @@ class Worker:
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, end: float) -> Answer | None:
-        """Run a call in the process and return its answer, or None if there is none by ``end`` (monotonic
-        time). Return None also if the process ended, or stopped in the middle of its answer."""
+        """Run a call in the process and return its answer: (result, error, traceback). Return None if there
+        is no answer by ``end`` (monotonic time), or the process ended or stopped in the middle of its answer.
+        """
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
             wait_for([self._pipe, self._process.sentinel], end - time.monotonic())

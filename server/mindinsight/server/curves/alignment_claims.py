@@ -127,8 +127,7 @@ def difference_claim(
     """Return the difference ``size``, a share of the baseline, or with ``absolute`` a number, as part of a
     claim, or None if ``size`` is None. If it exceeds the share ``other``, so does its text.
 
-    ``size`` is a share of the baseline, shown in ``unit`` with enough digits to exceed the share ``other`` if
-    it does, or with ``absolute`` a number.
+    A share is shown in ``unit``.
     """
     if size is None:
         return None
@@ -172,10 +171,11 @@ def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
 
 
 def uncompared_claims(aligned: Alignment, run: int) -> list[Claim]:
-    """Return the claim that steps of two curves that differ were not compared, because only one has them.
+    """Return the claim that steps of two curves that differ were not compared, because only one has them, or
+    [] if all steps were compared.
 
-    ``run`` is the number of steps of the run's curve. Empty if all steps were compared, or if the claim about
-    the curves says that some were not.
+    ``run`` is the number of steps of the run's curve. [] is returned also if the claim about the curves says
+    that some steps were not compared.
     """
     if not aligned.shared or aligned.shared == aligned.steps or aligned.verdict in _SAY_STEPS:
         return []

@@ -80,10 +80,8 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
 
 
 def numbers_of(values: Sequence[Any]) -> Doubles | None:
-    """Return the values as floats, NaN for missing ones, or None if a value is not a number.
-
-    Integers too large for floats to distinguish are returned minus the smallest one.
-    """
+    """Return the values as floats, NaN for missing ones, or None if a value is not a number. Integers too
+    large for floats to distinguish are returned minus the smallest one."""
     known = [value for value in values if value is not None]
     if not all(map(is_number, known)):
         return None

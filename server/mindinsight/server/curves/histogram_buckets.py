@@ -63,10 +63,7 @@ class Bucketed:
 
     def cumulative(self, number: int) -> tuple[Doubles, Doubles]:
         """Return left and right edges of all buckets of one histogram [2n], and the number of values below
-        each.
-
-        Both are empty if the histogram counts no values.
-        """
+        each. Both are empty if the histogram counts no values."""
         inside = slice(int(self.bounds[number]), int(self.bounds[number + 1]))
         counts = self.counts[inside].astype(np.float64)
         if not counts.sum() > 0:

@@ -97,10 +97,10 @@ class Importance:
 def importance(
     objective: str, columns: Mapping[str, Sequence[Any]], values: Sequence[Any], seed: int = 0
 ) -> Importance:
-    """Return the importance of ``columns`` for the ``values`` of ``objective``, all by run.
+    """Return the importance of ``columns`` for the ``values`` of ``objective``, all by run. With too few
+    runs, or if the values or all settings are the same, the result has only claims.
 
-    A value is None if a run does not have it. With too few runs, or if the values or all settings are the
-    same, the result has only claims. The function is pure, for use in a worker process.
+    A value is None if a run does not have it. The function is pure, for use in a worker process.
     """
     target = np.array([number_of(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()
@@ -288,10 +288,8 @@ def is_seed(name: str, values: Iterable[Any]) -> bool:
 
 
 def seed_note(names: Sequence[str], key: str = "claim.lineage.seeds") -> list[Claim]:
-    """Return a note that the settings ``names`` are left out as random seeds, or for the reason in ``key``.
-
-    Return an empty list without names.
-    """
+    """Return a note that the settings ``names`` are left out as random seeds, or for the reason in ``key``,
+    [] without names."""
     return [Claim(key, "note", {"settings": few(names, _NAMED), "n": len(names)})] if names else []
 
 

@@ -133,10 +133,11 @@ class Change:
 
 
 def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | None:
-    """Return the levels of [n] points: medians of up to ten equal parts of the finite values.
+    """Return the levels of [n] points: medians of up to ten equal parts of the finite values. Return None
+    with fewer than twenty finite values, or with ones too large to be squared.
 
-    Return None with fewer than twenty finite values, or with ones too large to be squared. With `shares`,
-    such as accuracies of small batches, levels are means, because there are few different values.
+    With `shares`, such as accuracies of small batches, levels are means, because there are few different
+    values.
     """
     finite = np.isfinite(values)
     known = values[finite].astype(np.float64)

@@ -73,9 +73,10 @@ def _indicators(groups: Ints) -> Doubles:
 
 
 def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> list[str]:
-    """Return the settings that ``target`` [n] significantly depends on, the strongest first.
+    """Return the settings that ``target`` [n] significantly depends on, the strongest first, [] if there is
+    none, or for few runs.
 
-    Each one explains what those before it do not. Empty if there is none, or for few runs.
+    Each setting explains a share that those before it do not.
     """
     generator = np.random.default_rng(seed)
     names: list[str] = []

@@ -86,10 +86,8 @@ def _first_of_each(buckets: Ints) -> Ints:
 
 
 def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, int]]:
-    """Return the intervals of neighbouring non-finite rows of one kind, [] if all are finite.
-
-    Each has "nan", "inf" or "-inf", its first and its last step, and its number of rows.
-    """
+    """Return ("nan", "inf" or "-inf", first step, last step, number of rows) for each interval of
+    neighbouring non-finite rows of one kind, [] if all are finite."""
     bad = np.flatnonzero(~np.isfinite(values))
     if not len(bad):
         return []
@@ -105,7 +103,8 @@ def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, 
 
 
 def step_gaps(steps: Ints) -> list[tuple[int, int]]:
-    """Return the steps around each gap, an interval that is far wider than those before and after it.
+    """Return (step before, step after) for each gap, an interval that is far wider than those before and
+    after it, [] for few steps or many wide intervals.
 
     Where the interval of a recording changes, or becomes wider little by little, there is no gap.
     """

@@ -96,10 +96,10 @@ _WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {
 
 
 def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "debiased") -> Doubles:
-    """Return smoothed values [n], in which non-finite values stay.
+    """Return smoothed values [n], in which non-finite values stay. Raises ValueError for a ``weight`` that is
+    not from 0 (unchanged) to below 1.
 
-    Raises ValueError for a ``weight`` that is not from 0 (unchanged) to below 1. Only the kind "debiased"
-    takes the distances between ``steps`` into account.
+    Only the kind "debiased" takes the distances between ``steps`` into account.
     """
     if not 0.0 <= weight < 1.0:
         raise ValueError(f"the smoothing weight must be from 0 up to 1, not {weight}")

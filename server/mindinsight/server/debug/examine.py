@@ -105,10 +105,10 @@ def examine(task: TensorTask) -> TensorResult:
 def examine_all(
     tasks: Iterable[TensorTask], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
-    """Yield the results of tasks in order, in parallel with an executor.
+    """Yield the results of tasks in order, in parallel with an executor. Statistics in ``cache`` are not
+    computed again, and new ones are stored in it.
 
-    Statistics in ``cache`` are not computed again, and new ones are stored in it. The result of a tensor that
-    cannot be read has its damage.
+    The result of a tensor that cannot be read has its damage.
     """
     batches = (
         [_with_parts(task, executor) for task in _with_known(batch, cache)]

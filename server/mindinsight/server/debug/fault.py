@@ -154,8 +154,8 @@ class Fault:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return the claim about the fault, one about the other inputs that brought non-finite values, and
-        one about the weight that the operator overwrote."""
+        """Return the claim about the fault, and if there are any, one about the other inputs that brought
+        non-finite values, and one about the weight that the operator overwrote."""
         entry, named = self.entry, [self.origin.source] * bool(self.origin.source)
         names = dict.fromkeys(other.source for other in self.others if other.source not in ("", *named))
         slots = [other.entry.slot for other in self.others if not other.source]

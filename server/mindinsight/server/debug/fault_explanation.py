@@ -33,10 +33,10 @@ _DEPTH: Final = 2  # operators between a layer's product and its weight: a trans
 
 
 def grown_weight(dump: Dump, rank: int, step: int, graph: str, operator: str) -> Mapping[str, str] | None:
-    """Return values for the sentence on the weight of ``operator`` that grew most.
+    """Return the values ``weight``, ``now``, ``then``, ``step`` and ``ago`` for the sentence on the weight of
+    ``operator`` that grew most, or None if no weight grew tenfold or no norms were recorded.
 
-    Return None if no weight grew tenfold, or no norms were recorded. ``operator`` is a full name. Weights are
-    searched among its sources and their sources in the same scope.
+    ``operator`` is a full name. Weights are searched among its sources and their sources in the same scope.
     """
     health = read_health(dump, rank, step)
     if health is None:
@@ -90,11 +90,8 @@ class Explanation:
 
 
 def received_claims(fault: Fault) -> list[Claim]:
-    """Return the claim about the non-finite elements of a tensor that an operator received.
-
-    The list is empty for other faults, and if the values are missing, unreadable, too large or not
-    floating-point.
-    """
+    """Return the claim about the non-finite elements of a tensor that an operator received, [] for other
+    faults, and if the values are missing, unreadable, too large or not floating-point."""
     try:
         values = _read(fault.entry) if fault.kind == "met" and fault.entry.ref is not None else None
     except (UnreadableError, OSError, TypeError, ValueError):

@@ -92,7 +92,8 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if all operators that received a tensor gave finite results, or masks without effect.
+        """Return True if all operators that received a tensor gave finite results, or masks without effect,
+        and False if none received it.
 
         Only recorded operators and results are considered.
         """

@@ -31,10 +31,10 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
 
 
 def find_elements(values: Values) -> dict[str, list[int]]:
-    """Return the index of the first element that is the minimum, the maximum, NaN, Inf or -Inf, by the field
-    of `Statistics` that describes it.
+    """Return the index of the first element that is ``minimum``, ``maximum``, NaN (``nans``), Inf
+    (``positive_infs``) or -Inf (``negative_infs``), by this name. Names without such an element are left out.
 
-    Minimum and maximum are of the finite elements. What a tensor does not have is left out. Complex numbers
+    The names are fields of `Statistics`. Minimum and maximum are of the finite elements. Complex numbers
     count by magnitude.
     """
     firsts: dict[str, tuple[Any, int]] = {}

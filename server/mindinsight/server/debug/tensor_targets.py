@@ -35,7 +35,8 @@ _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(
 def targets(
     entry: TensorEntry, parameters: Collection[str] = (), forward: Collection[tuple[str, str]] = ()
 ) -> frozenset[Target]:
-    """Return the classes of a tensor. Network inputs, constants and inputs of operators have none.
+    """Return the classes of a tensor, of "tensor", "weight", "gradient" and "activation". Network inputs,
+    constants and inputs of operators have none.
 
     ``parameters`` are the names of all parameters of the step (see ``parameter_names`` and ``is_state``).
     ``forward`` are the operators of the backward pass that return no gradients (see ``forward_views``).
@@ -118,7 +119,7 @@ def is_state(name: str, parameters: Collection[str] = ()) -> bool:
 
 
 def parameter_kind(name: str, parameters: Collection[str]) -> ParameterKind:
-    """Return the kind of a parameter by its name: a weight, the state of an optimizer, or data."""
+    """Return the kind of a parameter by its name: "weight", "state" of an optimizer, or "data"."""
     if is_state(name, parameters):
         return "state"
     return "weight" if is_weight(name, parameters) else "data"

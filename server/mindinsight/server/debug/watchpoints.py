@@ -457,11 +457,11 @@ def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those in ``requested``, or all defaults without any.
+    """Return the limits of a condition: those in ``requested``, or all defaults without any. Raises
+    ValueError for an unknown condition or parameter, and for a wrong value.
 
     A limit of None is not requested. Supporting parameters (epsilon, atol) that are not requested have their
-    default. Raises ValueError for an unknown condition or parameter, and for a wrong value. The error names
-    the wrong parameter and its allowed values.
+    default. The error names the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

@@ -27,7 +27,8 @@ _SCHEMES: Final = ("http://", "https://", "mailto:")
 
 
 def markdown_tree(text: str) -> list[Node]:
-    """Return the elements of a text. Only the first MAX_TEXT characters are rendered."""
+    """Return a Markdown text as nodes: texts, and elements [tag, attributes, children]. Only the first
+    MAX_TEXT characters are rendered."""
     builder = _Builder()
     builder.add_all(_parser().parse(text[:MAX_TEXT]))
     return builder.root

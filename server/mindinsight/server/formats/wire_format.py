@@ -123,9 +123,10 @@ def unaligned(data: bytes, dtype: str) -> npt.NDArray[Any]:
 
 
 def varints(octets: npt.NDArray[np.uint8], at: Ints, most: int = _MAX_VARINT) -> tuple[Ints, Ints]:
-    """Return the varints at the offsets ``at`` as int64, and the offsets after them.
+    """Return the varints at the offsets ``at`` as int64, and the offsets after them, FAR if a varint has no
+    end within ``most`` bytes.
 
-    The offset is FAR if a varint has no end within ``most`` bytes: `MAX_SIZE` for keys and sizes.
+    The limit is `MAX_SIZE` for keys and sizes.
     """
     values = octets[at].astype(np.uint64)
     after = at + 1

@@ -223,11 +223,8 @@ class Catalogue:
         lost.clear()
 
     def take(self, stage: RunStage, file: FileStage, request: SectionRequest, answer: SectionResult) -> None:
-        """Add the result of a read request to its run, and queue the rest of the file.
-
-        Ignore the result if the file was replaced meanwhile. After an error that may pass, the file is tried
-        again later.
-        """
+        """Add the result of a read request to its run, and queue the rest of the file. Ignore the result if
+        the file was replaced meanwhile. After an error that may pass, the file is tried again later."""
         file.busy = False
         if stage.files.get(file.name) is not file:
             return
@@ -245,9 +242,8 @@ class Catalogue:
                 self._queue.add(stage, file)
 
     def record_crash(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
-        """Record that a worker crashed or hung while reading this file.
-
-        The next attempt reads it alone.
+        """Record that a worker crashed or hung while reading this file. Queue the file to be read alone, and
+        after a further crash record an error and try again after a wait.
 
         Whether the file or an unrelated kill caused it is unknown. Therefore the file is read again soon, and
         after a longer wait each time.

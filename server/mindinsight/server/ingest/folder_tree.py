@@ -170,10 +170,9 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
 
 
 def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of each run.
+    """Return job and rank of each run. The job of a run outside of jobs is the run, its rank None.
 
-    ``devices`` has the runs' ids, and the device ids in the names of their files. The job of a run outside of
-    jobs is the run, its rank None.
+    ``devices`` has the runs' ids, and the device ids in the names of their files.
 
     Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` next to each other; both together,
     ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank next to folders of the others.

@@ -159,10 +159,11 @@ class CacheFile:
         return self._entries[run].note
 
     def body(self, run: str, cold: ColdColumns | None = None) -> Body:
-        """Check the arrays of one run and return their reader.
+        """Check the arrays of one run and return their reader. Raises StaleError for a wrong checksum,
+        KeyError for an unknown run.
 
-        Raises StaleError for a wrong checksum, KeyError for an unknown run. They are read and not mapped,
-        because a map of a file that another process truncates ends this one. ``cold`` stores large arrays.
+        They are read and not mapped, because a map of a file that another process truncates ends this one.
+        ``cold`` stores large arrays.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
@@ -383,7 +384,8 @@ class IndexCache:
         self._saved_sizes: dict[str, int] = {}  # bytes read of each run when it was last written
 
     def open(self) -> None:
-        """Open the cache files and read their notes. Folders of other users and links are ignored."""
+        """Open the cache files and read their notes. Remove damaged files, and leftovers of killed servers.
+        Folders of other users and links are ignored."""
         try:
             for folder in (self._root, self._folder):
                 check_folder(folder, writable=0)

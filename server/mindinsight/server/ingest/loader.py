@@ -178,7 +178,8 @@ class Loader:
         self._begun = False
 
     def start(self) -> None:
-        """Start the thread that reads the base directories and follows changes."""
+        """Start the thread that reads the base directories and follows changes. Raises RuntimeError if the
+        thread does not begin."""
         self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
         start_within_limit(self._thread)
 

@@ -63,10 +63,8 @@ class Mirror:
 
     def sync(self) -> bool:
         """Copy new files, remove files that the store no longer has, and return True if the copy changed.
-
-        Nothing is raised: ``error`` holds the key of an error, and the result is False. Do nothing and return
-        False while another server does this.
-        """
+        Never raises: after an error, set ``error`` to its key and return False. Do nothing and return False
+        while another server does this."""
         try:
             self._make_folders()
             with locked(self._folder.with_name(".copying"), wait=0.0):
@@ -270,7 +268,8 @@ class Mirrors:
             following.sync()
 
     def start(self) -> None:
-        """Update the mirrors repeatedly in background threads."""
+        """Update the mirrors repeatedly in background threads. Raises RuntimeError if a thread does not
+        begin."""
         for following in self._following:
             thread = threading.Thread(
                 target=following.run, args=(self._interval,), name="mirror", daemon=True

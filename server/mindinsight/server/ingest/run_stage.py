@@ -55,10 +55,8 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return a flag, and the rows of all files.
-
-        The flag is True if rows changed since the last call, other than new ones at the end.
-        """
+        """Return a flag, and the rows of all files. The flag is True if rows changed since the last call,
+        other than new ones at the end."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):

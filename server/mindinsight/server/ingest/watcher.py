@@ -111,10 +111,7 @@ class Watcher(FileSystemEventHandler):
 
     def is_reliable(self, folders: int) -> bool:
         """Return False after the observer failed or the limit of watches was reached, else True. ``folders``
-        is the number of folders of all watchers of this process.
-
-        ``folders`` is the number of folders of all watchers of this process.
-        """
+        is the number of folders of all watchers of this process."""
         alive = all(thread.is_alive() for thread in self._threads)
         return alive and (self.mode == "polling" or _has_enough_watches(folders))
 

@@ -31,7 +31,8 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Return all plugins, sorted by name.
+    """Return all plugins, sorted by name, without modules that cannot be imported and plugins that `misfit`
+    refuses.
 
     They are each `PLUGIN` of a module in this folder, or of the module `<kind>_routes` of a package, and
     those of other distributions.

@@ -37,11 +37,11 @@ def waveform(
     columns: Annotated[int, Query(ge=1, le=4000, description="sections of equal duration")] = 400,
     accept: Accept = "",
 ) -> Response:
-    """Return the header of a sound, and its smallest and largest sample in each of `columns` sections.
+    """Return the header of a sound, and its smallest and largest sample in each of `columns` sections as
+    `low` and `high`. If the sound cannot be decoded, `problem` says why, and there are no samples.
 
-    `low` and `high` are [channels, columns] numbers of WAV files. `problem` is a key of the texts that says
-    why there are none. `missing` is the number of bytes that the header announces and the file does not
-    contain.
+    `low` and `high` are [channels, columns] numbers of WAV files. `problem` is a key of the texts. `missing`
+    is the number of bytes that the header announces and the file does not contain.
     """
     recorded = sound(series.read(row))
     kind = sound_type(recorded.encoded)

@@ -104,7 +104,8 @@ def levels(
     after: Place = "",
     n: Count = 200,
 ) -> dict[str, Any]:
-    """Count the lines that report errors, warnings and NaN by their words, and list those of one level.
+    """Return the numbers of lines that report errors, warnings and NaN by their words as `counts`, and those
+    of `level` as `lines`, [] without a level. Returns 404 if the run recorded no console.
 
     A traceback is one error, and is listed with all of its lines. `next` is the place to continue from, null
     if everything was counted. With a `level`, counting ends after `n` listed errors, warnings or lines with

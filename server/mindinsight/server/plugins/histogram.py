@@ -80,10 +80,8 @@ def at_step(
     step: int,
     accept: Accept = "",
 ) -> Response:
-    """Return the recorded buckets of several runs, each at its step nearest to the given one.
-
-    Unknown runs, and runs without the tag, are omitted.
-    """
+    """Return the recorded buckets of several runs as `runs`, each at its step nearest to the given one.
+    Unknown runs, and runs without the tag, are omitted."""
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
     return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)

@@ -45,12 +45,12 @@ def table(
     run: Runs = None,
     objective: Annotated[str | None, Query(description="key of the column to explain")] = None,
 ) -> dict[str, Any]:
-    """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys.
-    Returns 404 for an unknown objective.
+    """Return `rows`, one for each run with lineage, and their `columns`: `train:`, `user:`, `metric:` or
+    `data:` keys. Unknown runs are left out. Returns 404 for an unknown objective.
 
     A `repeated` column has the values of a `user:` column. An objective `scalar:TAG` is a column, too: the
     last value of the scalar. `scalars` are the tags that most of the runs have, `forks` the runs that
-    continue another from a step on. Unknown runs are left out.
+    continue another from a step on.
     """
     records = _with_lineage(service, run)
     rows = _rows(records, objective)
@@ -116,9 +116,8 @@ def importance_of(
 
 @router.get("/dataset")
 def dataset(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the data pipeline of a run: operations with their parameters, from the source on, or an empty
-    list.
-    """
+    """Return the data pipeline of a run as `stages`: operations with their parameters, from the source on, or
+    an empty list. Returns 404 for an unknown run."""
     record = service.store.snapshot().run(run)
     graph = record.lineage.dataset_graph if record.lineage is not None else None
     return {"run": run, "stages": stages(graph) if graph else []}

@@ -42,12 +42,13 @@ def at_step(
     step: int,
     accept: Accept = "",
 ) -> Response:
-    """Return the curves of several runs, each at its step nearest to the given one.
+    """Return the curves of several runs as `runs`, each at its step nearest to the given one. Unknown runs,
+    and runs without the tag, are omitted.
 
     Columns by threshold: counts, precision and recall as recorded. Precision is undefined from `drawn` on.
     `problem` is a key of the texts that says why a curve cannot be read, else null. The rates of the ROC
     curve are empty and `roc_area` is null where the counts do not determine them, which the claim `no_roc`
-    says. Unknown runs, and runs without the tag, are omitted.
+    says.
     """
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]

@@ -57,7 +57,8 @@ def part(
     left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
+    """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor. Returns
+    422 for an invalid slice."""
     with opened_tensor(series, row) as tensor:
         index = dims or first_slice(tensor.values.shape)
         table = bulkhead_routes.table_of(tensor.values.shape, index)
@@ -111,9 +112,8 @@ def distribution(series: Tensors, bins: Bins = 80, accept: Accept = "") -> Respo
 def download(
     tag: str, series: OneTensor, row: Row, dims: Dims = None, format: Literal["npy", "csv"] = "npy"
 ) -> Response:
-    """Download the tensor, or a slice of it, as npy with its own type, or as CSV, streamed while it is
-    read.
-    """
+    """Download the tensor, or a slice of it, as npy with its own type, or as CSV, streamed while it is read.
+    Returns 422 for an invalid slice."""
     # the first chunk is read before responding, so that errors have a status
     with opened_tensor(series, row) as tensor:
         table = bulkhead_routes.table_of(tensor.values.shape, dims) if dims is not None else None

@@ -33,7 +33,8 @@ def steps(run: str, series: Texts, accept: Accept = "") -> Response:
 
 @router.get("/content")
 def content(run: str, series: OneText, row: Row) -> dict[str, Any]:
-    """Return one text, as recorded and as a tree of elements."""
+    """Return one text as `source`, and as a `tree` of elements. `cut` is true if `source` is only the
+    beginning of a long text, of which `length` is the number of characters."""
     source = _text(series, row)
     return {
         "run": run,
@@ -51,10 +52,8 @@ def content(run: str, series: OneText, row: Row) -> dict[str, Any]:
 def search(
     run: str, series: Texts, q: Annotated[str, Query(min_length=1, max_length=1000)]
 ) -> dict[str, Any]:
-    """Return the rows that contain `q`, ignoring case, newest first, with the text around it.
-
-    The search ends after 200 hits or 64 MiB of text: `searched` of `count` texts were read.
-    """
+    """Return the rows that contain `q`, ignoring case, as `hits`, newest first, with the text around it. The
+    search ends after 200 hits or 64 MiB of text: `searched` of `count` texts were read."""
     hits: list[dict[str, Any]] = []
     searched = size = 0
     for row in range(series.count - 1, -1, -1):
@@ -72,9 +71,8 @@ def search(
 
 @router.get("/difference")
 def difference(run: str, series: OneText, row: Row, other: Row) -> dict[str, Any]:
-    """Return the lines of `row` and `other`, marked `" "` in both, `"-"` in the first, `"+"` in the
-    second.
-    """
+    """Return the lines of `row` and `other`, marked `" "` in both, `"-"` in the first, `"+"` in the second.
+    Of each only the first 2000 lines are compared, and `cut` is true if there are more."""
     texts = _text(series, row), _text(check_row(series, other, "texts"), other)
     first, second = (text.splitlines() for text in texts)
     steps = int(series.steps[row]), int(series.steps[other])

@@ -85,7 +85,8 @@ class ShownStudy(NamedTuple):
 
 @router.get("/studies")
 def studies(service: CurrentService) -> dict[str, Any]:
-    """Return the studies of this server's base directories, newest first, with their progress.
+    """Return the `studies` of this server's base directories, newest first, with their progress. Studies that
+    cannot be read are left out, and counted as `unreadable` unless a package is `missing`.
 
     A study comes from its journal in the workspace of this server, else from the file beside its runs.
     `tuned` is null if it is not known whether a tuner is running. `missing` names the package that has to be
@@ -148,7 +149,8 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
 def importance(
     service: CurrentService, study: StudyId, target: Target = 0, method: Method = "fanova"
 ) -> dict[str, Any]:
-    """Return how much each parameter matters for a target. Returns 404 for an unknown study or target.
+    """Return how much each parameter matters for a target as `importance`, {} if that is unknown. Returns 404
+    for an unknown study or target.
 
     Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
     each, and `forest` the fall of the explained share of ranks when a parameter is shuffled. `method` is the
@@ -180,9 +182,10 @@ def importance(
 
 @router.get("/suggestions")
 def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> dict[str, Any]:
-    """Return the values that the sampler would try next, queued trials first.
+    """Return the values that the sampler would try next as `suggestions`, queued trials first, null for a
+    study of another workspace. Returns 404 for an unknown study.
 
-    `suggestions` is null for a study of another workspace: only its journal has what its sampler knows.
+    Only the journal of a study, in its workspace, has the state of its sampler.
     """
     chosen = _find(service, study)
     if chosen.published:
@@ -195,8 +198,11 @@ def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> di
 @router.post("/stop")
 def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
     """Ask the tuner of a study to end its trials and to start no more. Returns 403 if others can reach the
-    server and it has no token, 404 for an unknown study, and 409 if no tuner is running or the study is tuned
-    from another workspace."""
+    server and it has no token, 404 for an unknown study, 409 if no tuner is running in this workspace, and
+    507 if the request cannot be stored.
+
+    A study that is tuned from another workspace can only be stopped there.
+    """
     chosen = _find(service, order.study)
     if not service.settings.guarded:
         raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")

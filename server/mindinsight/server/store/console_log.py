@@ -130,10 +130,11 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
 
 
 def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
-    """Return part and offset of the first line at Unix time ``time`` or later.
+    """Return part and offset of the first line at Unix time ``time`` or later, (``len(parts)``, 0) without
+    such a line.
 
-    The offset is 0 if the line is the first of a part, other than the first part. Without such a line the
-    result is (``len(parts)``, 0). The clock must not have been set back meanwhile.
+    The offset is 0 if the line is the first of a part, other than the first part. The clock must not have
+    been set back meanwhile.
     """
     begins = []
     for index, part in enumerate(parts):
@@ -160,10 +161,11 @@ def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
 def found_lines(
     parts: Sequence[Part], text: str, index: int, offset: int, count: int
 ) -> tuple[list[Line], tuple[int, int] | None]:
-    """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue.
+    """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue,
+    None if the last part was searched to its end.
 
     Case is ignored. The search starts at ``offset`` in part ``index``, and ends with fewer lines after
-    ``SEARCHED`` bytes. The second value is None if the last part was searched to its end.
+    ``SEARCHED`` bytes.
     """
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())

@@ -23,10 +23,8 @@ _FAR: Final = 1e15  # s, 30 million years: differences of such times neither ove
 
 
 def recording_claims(run: Run) -> list[Claim]:
-    """Return the claims about jumps of the clock, steps recorded again, and values lost by damage.
-
-    Empty if a file was removed or shortened meanwhile.
-    """
+    """Return the claims about jumps of the clock, steps recorded again, and values lost by damage, [] if a
+    file was removed or shortened meanwhile."""
     try:
         return [*time_claims(run), *overwritten_claims(run), *lost_claims(run)]
     except Gone:
@@ -34,10 +32,8 @@ def recording_claims(run: Run) -> list[Claim]:
 
 
 def time_claims(run: Run) -> list[Claim]:
-    """Return the claims that make the duration of a run doubtful, by its scalar with the most values.
-
-    The list is empty without scalars.
-    """
+    """Return the claims that make the duration of a run doubtful, by its scalar with the most values, []
+    without scalars. Raises Gone if stored values cannot be read."""
     series = _densest(run)
     return [] if series is None else [*clock_claims(run), *_pauses(series, run)]
 
@@ -101,7 +97,7 @@ def _duration(seconds: float) -> Claim:
 
 def lost_claims(run: Run) -> list[Claim]:
     """Return the claim that damaged sections held an unknown number of values, or that steps are missing
-    without damage, or [].
+    without damage, or []. Raises Gone if stored values cannot be read.
 
     It names the steps that the scalar with the most values lacks, if these are regular otherwise.
     """

@@ -221,11 +221,10 @@ def first_event(files: Iterable[FileState], created: float) -> float:
 
 
 def torn_since(run: Run) -> dict[str, float]:
-    """Return the Unix seconds from which an incomplete last record is not expected to be completed, by the
-    file's name.
+    """Return by file name the Unix seconds from which an incomplete last record is not expected to be
+    completed, 0 if the file is closed or a newer one follows it. Files without such a record are omitted.
 
-    Files without such a record are omitted. The value is 0 if the file was closed or a newer file follows it,
-    otherwise the time at which the run is no longer running.
+    Of other files it is the time at which the run is no longer running.
     """
     newest = {file.name for file in _newest(run.files).values()}
     return {
@@ -280,6 +279,7 @@ def run_claims(run: Run, now: float) -> list[Claim]:
 
 def overwritten_claims(run: Run) -> list[Claim]:
     """Return the claim that the recording went back to earlier steps, as after a restart, or an empty list.
+    Raises Gone if stored values cannot be read.
 
     A step that was recorded twice in succession is no restart.
     """

@@ -351,7 +351,8 @@ class ScalarSeries:
         return line
 
     def tail(self, row: int) -> Columns:
-        """Return the rows from ``row`` on, without reading the files before it.
+        """Return the rows from ``row`` on, without reading the files before it. Raises Gone if stored values
+        cannot be read.
 
         ``starts`` and ``files`` count from ``row``. Their first value is 0 only if a segment, or a file,
         begins there.
@@ -451,7 +452,7 @@ class ReferenceSeries:
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
         """Yield the position of the payload of ``row``, and check its file before and after the block. Raises
-        Gone if the file was replaced or became too short."""
+        Gone if the file was replaced or became too short, IndexError for an invalid row."""
         part, _ = self._place(row)
         reference, identity = self.reference(row), (part.device, part.inode)
         check_identity(reference, identity)
@@ -468,7 +469,8 @@ class ReferenceSeries:
         return payload if part.transcode is None else part.transcode(self.kind, payload)
 
     def is_plain(self, row: int) -> bool:
-        """Return True if the payload of ``row`` is stored as our message, so that parts of it can be read."""
+        """Return True if the payload of ``row`` is stored as our message, so that parts of it can be read.
+        Raises IndexError for an invalid row."""
         return self._place(row)[0].transcode is None
 
     def _place(self, row: int) -> tuple[ReferencePart, int]:

@@ -11,7 +11,7 @@ from mindinsight.server.store.series import ReferenceSeries
 @contextmanager
 def opened_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
     """Open the recorded tensor of ``row`` for the block, in which its values are read when they are used.
-    Raises Gone if the file changed, before or after the block."""
+    Raises Gone if the file changed, before or after the block, UnreadableError for an invalid tensor."""
     with series.located(row) as payload:
         if series.is_plain(row):
             yield recorded(Path(payload.path), payload.offset, payload.size)

@@ -23,9 +23,8 @@ from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, Json
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
-    """Remove status 422, which v1 never returns, and mark required parameters.
-
-    Changes and returns `description`.
+    """Remove status 422, which v1 never returns, from `description`, mark required parameters, and return
+    `description`.
 
     Parameters are optional to FastAPI if their absence is an error of v1.
     """

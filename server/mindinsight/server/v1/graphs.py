@@ -57,15 +57,15 @@ Scope = Annotated[str | None, optional_text("name")]
 
 @router.get("/nodes")
 def nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
-    """Return the nodes directly inside a scope, or inside the root without a name. Returns an error for an
-    unknown scope."""
+    """Return the nodes directly inside a scope, or inside the root without a name, as `nodes`. Returns an
+    error for an unknown scope."""
     return {"nodes": v1_graph.children(tree, name or "")}
 
 
 @router.get("/nodes/all")
 def all_nodes(tree: CurrentTree, name: Scope) -> dict[str, Any]:
-    """Return all leaves below a scope, by default the root, depth first. Returns an error for an unknown
-    scope, and for one with too many edges."""
+    """Return all leaves below a scope, by default the root, as `all_nodes_detail`, depth first. Returns an
+    error for an unknown scope, and for a scope with too many edges."""
     return {"all_nodes_detail": v1_graph.all_leaves(tree, name or "")}
 
 

@@ -28,7 +28,9 @@ _FIRST_GRAPH: Final = "ms_output_optimize.pb"
 
 
 def tags_of(run: Run) -> dict[str, list[str]]:
-    """Return the tags of all seven plugins, sorted. The optimized graph file comes first."""
+    """Return the sorted tags of each of the seven plugins, [] without any. Tags end in `/<plugin>`, those of
+    optimized graphs in ` (optimized)`, those of graphs are as recorded. The optimized graph file comes first.
+    """
     graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
     named = {"graph": graphs, "optimized_graph": [name + OPTIMIZED for name in graphs]}
     for plugin in NAMES:
@@ -78,10 +80,8 @@ def train_jobs(
     rows: Annotated[int, v1_parameters.integer("limit", 10, 1, _MOST_JOBS)],
     train_id: Annotated[str | None, v1_parameters.optional_text("train_id")],
 ) -> dict[str, Any]:
-    """Return a page of the train jobs, the most recently updated first.
-
-    With `train_id` it has only this job, or none if it is unknown.
-    """
+    """Return a page of the train jobs as `train_jobs`, the most recently updated first, with their `total`.
+    With `train_id` there is only this job, or none if it is unknown."""
     snapshot = service.store.snapshot()
     jobs = newest_first(snapshot)
     if train_id is not None:
@@ -101,8 +101,8 @@ def plugins(
     run_id: TrainId,
     manual_update: Annotated[str | None, v1_parameters.optional_text("manual_update")],
 ) -> dict[str, Any]:
-    """Return the tags of each plugin of a job. `manual_update` loads the job next. Returns an error for an
-    unknown job."""
+    """Return the tags of a job by plugin as `plugins`. `manual_update` loads the job next. Returns an error
+    for an unknown job."""
     update = (manual_update or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
@@ -118,7 +118,8 @@ def single_job(
     plugin: Annotated[str, v1_parameters.required_text("plugin_name")],
     train_id: TrainId,
 ) -> dict[str, Any]:
-    """Return the tags of one plugin of a job. Returns an error if the plugin or the job is unknown."""
+    """Return the tags of one plugin of a job as `tags` of the only item of `train_jobs`. Returns an error if
+    the plugin or the job is unknown."""
     if plugin not in NAMES:
         raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
     run = loaded_run(service.store.snapshot(), train_id)
@@ -127,8 +128,8 @@ def single_job(
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Load the given jobs next, and return their status. Unknown ones are left out. Returns an error if the
-    body is not a list of ids.
+    """Load the given jobs next, and return their status as `cache_result`. Unknown ones are left out. Returns
+    an error if the body has no list of ids.
 
     All others are loaded in the background anyway.
     """

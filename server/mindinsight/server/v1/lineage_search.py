@@ -66,7 +66,8 @@ class Condition:
     operand: Any
 
     def holds(self, row: Row) -> bool:
-        """Return True if the row satisfies the condition."""
+        """Return True if the row satisfies the condition, False if it does not, or if its value cannot be
+        compared."""
         value = row.get(self.name)
         try:
             if self.operation in _LISTS:

@@ -41,8 +41,8 @@ class LineageRow:
     annotations: Mapping[str, Any]
 
     def response_json(self, halves: frozenset[str]) -> dict[str, Any]:
-        """Return the row as JSON with the given halves (model, dataset), or only its notes if none is
-        given."""
+        """Return the row as JSON: `added_info` (notes), and with the given halves `summary_dir`,
+        `model_lineage` (model) and `dataset_graph` (dataset). Without halves there are only the notes."""
         item: dict[str, Any] = {"added_info": self.annotations}
         if halves:
             item["summary_dir"] = self.flat["summary_dir"]
@@ -98,10 +98,8 @@ def _annotations(note: Note) -> dict[str, Any]:
 
 
 def custom_columns(rows: Sequence[LineageRow]) -> dict[str, Any]:
-    """Return the metric and user-defined columns of the rows, with the type of their values.
-
-    Values of several types are `mixed`, or `float` if all are numbers.
-    """
+    """Return label, required and type of each metric and user-defined column of the rows, by its name. The
+    type of values of several types is `mixed`, or `float` if all are numbers."""
     kinds: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.flat.items():
@@ -131,9 +129,8 @@ _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
 
 def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the objectives, hyper-parameters and their importance as JSON, for lineage `rows`, flat mappings
-    with `summary_dir`.
-    """
+    """Return `metadata` with the hyper-parameters, and `targets` with their importance for each objective, as
+    JSON, for lineage `rows`, flat mappings with `summary_dir`."""
     columns, unrecognized = _columns(rows)
     targets = {name: data for name, data in columns.items() if name.startswith("[M]") or name == "loss"}
     parameters = {name: data for name, data in columns.items() if name not in targets}
@@ -247,10 +244,10 @@ WellFormedId = Annotated[str, Depends(well_formed_id)]
 
 @router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return rows of lineage: filtered, sorted and paged as the body requests. Returns an error if it is
-    invalid.
+    """Return rows of lineage as `object`, filtered, sorted and paged as the body requests, and their number
+    on all pages as `count`. Returns an error if the body is invalid.
 
-    `count` is their number on all pages. The body is parsed whatever its content type.
+    The body is parsed whatever its content type.
     """
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
@@ -262,8 +259,8 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, run_id: WellFormedId, body: Annotated[Any, Body()] = None
 ) -> dict[str, str]:
-    """Store a tag and a remark on a job in the workspace, and return its status. Returns an error if the job
-    is unknown or has no lineage, or a value is invalid."""
+    """Store a tag and a remark on a job in the workspace, and return the status `success`. Returns an error
+    if the job is unknown or has no lineage, or a value is invalid."""
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:
@@ -277,14 +274,16 @@ def annotate(
 
 @router.post_json("/optimizer/targets/search", _SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return objectives, hyper-parameters, and the importance of each. The body is that of a search."""
+    """Return objectives as `targets`, each with the importance of every hyper-parameter. The body is that of
+    a search. Returns an error if it is invalid."""
     search, rows = _search_rows(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
 def dataset_graph(service: CurrentService, run_id: WellFormedId) -> dict[str, Any]:
-    """Return the dataset graph of a job, or an empty object if it has none or the job is unknown."""
+    """Return the dataset graph of a job as `dataset_graph`, or an empty object if it has none or the job is
+    unknown. Returns an error for an id of another form than `./a`."""
     run = service.store.snapshot().runs.get(run_id)
     if run is None or run.lineage is None or not run.lineage.dataset_graph:
         return {}

@@ -45,7 +45,8 @@ Images = Annotated[ReferenceSeries, Depends(image_series)]
 
 @router.get("/image/metadata", tags=["images"])
 def metadata(series: Images, full: FullFlag = False) -> dict[str, Any]:
-    """Return step, time, width and height of the images of one tag."""
+    """Return step, time, width and height of the images of one tag as `metadatas`, for a sample of the steps
+    unless `full`. Returns an error for an unknown tag."""
     rows = row_sampling.line_rows(series, row_sampling.IMAGES, full).tolist()
     items = []
     for row in rows:
@@ -136,8 +137,8 @@ def bucket_rows(edges: Doubles, counts: np.ndarray) -> list[list[float]]:
 
 @router.get("/histograms", tags=["histograms"])
 def histograms(tag: Tag, run: LoadedRun, full: FullFlag = False) -> dict[str, Any]:
-    """Return the histogram of each step as rows of [left, width, count], with the same buckets for all
-    steps.
+    """Return the histogram of each step as rows of [left, width, count] in `histograms`, with the same
+    buckets for all steps, and for a sample of the steps unless `full`. Returns an error for an unknown tag.
     """
     series = payloads_of(run, tag, "histogram", Fault.HISTOGRAM)
     rows = row_sampling.line_rows(series, row_sampling.HISTOGRAMS, full).tolist()
@@ -171,7 +172,7 @@ def tensors(
     tag: v1_parameters.RequiredTexts = None,
     full: FullFlag = False,
 ) -> dict[str, Any]:
-    """Return one item for each pair of job and tag. An invalid pair fails the whole request."""
+    """Return an item for each pair of job and tag as `tensors`. An invalid pair fails the whole request."""
     v1_parameters.required(v1_parameters.first_value(train_id), "train_id")
     v1_parameters.required(v1_parameters.first_value(tag), "tag")
     if detail not in (None, *_DETAILS):
@@ -306,7 +307,8 @@ _METADATA: Final = ("decomposition", "unit", "step_per_epoch")
 
 @router.get("/landscape/intervals", tags=["landscapes"])
 def intervals(run: LoadedRun) -> dict[str, Any]:
-    """Return the intervals of a job that have a landscape, as [first, last], sorted by start."""
+    """Return the intervals of a job that have a landscape as `intervals`: `id`, and [first, last] as `value`,
+    sorted by start."""
     found_intervals = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
     rows = sorted(found_intervals, key=lambda steps: steps[:1])
     return {"intervals": [{"id": interval_id(steps), "value": [steps[0], steps[-1]]} for steps in rows]}
@@ -319,7 +321,7 @@ def landscapes(
     interval_id: Annotated[str | None, v1_parameters.optional_text("interval_id")],
     train_id: v1_parameters.Texts = None,
 ) -> dict[str, Any]:
-    """Return the landscape of each job. A job without one gets an error code.
+    """Return the landscape of each job as `landscapes`. A job without one gets an `error_code`.
 
     Without `interval_id` any interval counts.
     """

@@ -66,7 +66,8 @@ def _encoded(plain: bytes) -> Encoded:
 
 
 def scalars_json(pairs: Sequence[Pair], full: bool) -> bytes:
-    """Return the body of a response with the points of all pairs."""
+    """Return the body of a response with the points of all pairs: `scalars`, a list of tag, train_id and
+    values. The values are a sample unless `full`."""
     names = ((encode(pair.tag).encode(), encode(pair.run).encode(), pair.series) for pair in pairs)
     parts = (
         b'{"tag":%b,"train_id":%b,"values":%b}' % (tag, run, points_json(series, full))
@@ -76,7 +77,8 @@ def scalars_json(pairs: Sequence[Pair], full: bool) -> bytes:
 
 
 def points_json(series: ScalarSeries, full: bool) -> bytes:
-    """Return the points of the line as JSON, ascending by step, and a sample of them unless `full`."""
+    """Return step, value and wall_time of the line's points as a JSON list, ascending by step, or of a sample
+    of them unless `full`. Non-finite values are null."""
     line = series.line()
     rows = slice(None) if full else extreme_rows(line.values, SCALARS)
     columns = (line.steps[rows].tolist(), line.values[rows].tolist(), line.walls[rows].tolist())
@@ -104,8 +106,8 @@ async def metadata(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Response:
-    """Return the points of one tag, ascending by step, with null for non-finite values. Returns an error for
-    an unknown tag."""
+    """Return the points of one tag as `metadatas`, ascending by step, with null for non-finite values, and
+    only a sample unless `full`. Returns an error for an unknown tag."""
     series = scalar_of(run, tag)
     if series is None:
         raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
@@ -126,8 +128,8 @@ async def scalars(
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
 ) -> Response:
-    """Return the points of all existing pairs of job and tag, in the order of the parameters. Returns an
-    error for a tag of another plugin."""
+    """Return the points of all existing pairs of job and tag as `scalars`, in the order of the parameters,
+    and only a sample unless `full`. Returns an error for a tag of another plugin."""
     runs = service.store.snapshot().runs
     requested = product((run_id for run_id in train_id or () if run_id in runs), tag or ())
     found_series = ((run_id, name, scalar_of(runs[run_id], name)) for run_id, name in requested)

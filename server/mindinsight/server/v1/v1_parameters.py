@@ -68,9 +68,9 @@ def required_text(name: str, description: str = _FIRST) -> Any:
 
 def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
     """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, `default` if absent.
+    The dependency raises V1Error if the value is no integer or outside of the limits.
 
-    A `high` of None is no limit. The dependency raises V1Error if the
-    value is no integer or outside of the limits.
+    A `high` of None is no limit.
     """
     query = Query(alias=name, description=f"an integer; {_FIRST}")
 

@@ -116,11 +116,11 @@ SaveFunction = Callable[[Any, Path, Mapping[str, object]], object]
 def save_function(
     user_function: SaveFunction | None, network: object, options: Mapping[str, object]
 ) -> tuple[SaveFunction, str]:
-    """Return the function that saves ``network``, and the suffix of its files.
+    """Return ``user_function``, or without one a function that saves ``network``, and the suffix of its
+    files. Without one, raises TypeError for a network of neither MindSpore nor PyTorch, and ValueError for
+    ``options`` with a network of PyTorch.
 
-    ``user_function`` is returned if it is given. ``options`` are arguments of MindSpore's
-    ``save_checkpoint``. Without a function, raises TypeError for a network of neither MindSpore nor PyTorch,
-    and ValueError for options with a network of PyTorch.
+    ``options`` are arguments of MindSpore's ``save_checkpoint``.
     """
     if user_function is not None:
         return user_function, _suffix(options)
@@ -319,18 +319,14 @@ class KeepBest(Callback):
         self.best_epoch = 0
 
     def on_eval_end(self, run_context: RunContext) -> None:
-        """Save the network if the metric is the best so far.
-
-        Do nothing without the metric, or if it is NaN.
-        """
+        """Save the network if the metric is the best so far. Do nothing without the metric, or if it is
+        NaN."""
         super().on_eval_end(run_context)
         self._consider(run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Save the network if the metric is the best so far.
-
-        Do nothing without the metric, or if it is NaN.
-        """
+        """Save the network if the metric is the best so far. Do nothing without the metric, or if it is
+        NaN."""
         super().on_train_epoch_end(run_context)
         self._consider(run_context)
 

@@ -28,8 +28,8 @@ class LossMonitor(Callback):
         self._printed = 0
 
     def step_end(self, run_context: RunContext) -> None:
-        """Print the loss if a line is due. Raises ValueError if the loss is non-finite, even if no line is
-        due."""
+        """Print the loss if a line is due. Raises ValueError if the loss is non-finite, TypeError if there is
+        no loss, even if no line is due."""
         arguments = run_context.original_args()
         epoch, step = position(arguments)
         loss = loss_of(arguments.get("net_outputs"))

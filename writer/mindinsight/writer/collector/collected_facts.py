@@ -39,10 +39,8 @@ def weights(network: Any) -> Iterator[tuple[str, Any]]:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Return path, size and pipeline of ``dataset``, only its class's name for an unknown class.
-
-    All facts of None are None.
-    """
+    """Return path, numbers of samples and pipeline of ``dataset``. Of an unknown class, all but the pipeline
+    ``{"op_type": <class>}`` is None. Without a dataset, all facts are None."""
     framework = _stateful_framework(dataset)
     if framework is not None:
         facts: DatasetFacts = framework.dataset_facts(dataset)
@@ -111,10 +109,10 @@ def input_data(arguments: Arguments) -> Values:
 
 
 def histograms(arguments: Arguments, pattern: str | None) -> Values:
-    """Yield (kind, tag, array) for each trained parameter that begins with ``pattern``, as histograms.
+    """Yield (kind, tag, array) for each trained parameter whose name begins with a match of ``pattern``, as
+    histograms. Without a pattern, the first five parameters are used.
 
-    The tags are ``<parameter>/auto``. ``pattern`` is a regular expression. Without one the first five
-    parameters are used.
+    The tags are ``<parameter>/auto``. ``pattern`` is a regular expression.
     """
     trained = parameters(arguments.get("network"), arguments.get("optimizer"))
     if pattern is None:
@@ -142,7 +140,7 @@ _LARGEST: Final = (1 << 31) - 1  # largest count of a lineage field
 
 def training(arguments: Arguments) -> dict[str, Any]:
     """Return the facts of a training in the form of ``lineage.train_lineage``'s argument. Unknown facts are
-    None."""
+    None, an unknown ``model_size`` is 0."""
     optimizer = arguments.get("optimizer")
     dataset = dataset_facts(arguments.get("train_dataset"))
     batch_size = dataset.batch_size or _length(arguments.get("train_dataset_element"))
@@ -165,9 +163,10 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
-    """Return the facts of an evaluation in the form of ``lineage.evaluation_lineage``'s argument.
+    """Return the facts of an evaluation: ``metrics``, {} without metrics, ``valid_dataset_path`` and
+    ``valid_dataset_size``, None if unknown.
 
-    Unknown facts are None. Without metrics, ``metrics`` is {}.
+    This is the form of ``lineage.evaluation_lineage``'s argument.
     """
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {

@@ -223,7 +223,8 @@ class SummaryCollector(Callback):
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:
-        """Open the recorder and set the schedule. Raises ValueError unless ``mode`` is train or eval."""
+        """Open the recorder. Before a training, also set the schedule, begin to record the console and the
+        machine, and record the program, as configured. Raises ValueError unless ``mode`` is train or eval."""
         arguments = run_context.original_args()
         if arguments.get("mode") not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
@@ -247,7 +248,8 @@ class SummaryCollector(Callback):
         self._automatic.on_train_step_begin(run_context)
 
     def step_end(self, run_context: RunContext) -> None:
-        """Collect the values of a step, if the schedule says so."""
+        """Collect the values of the first step of a training, and of later steps that the schedule selects.
+        In sink mode, collect only the first. Do nothing in an evaluation."""
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return

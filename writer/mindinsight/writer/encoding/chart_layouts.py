@@ -95,10 +95,10 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """Return the six given rows of a curve, in the order of `curve`, as one array [6, n].
+    """Return the six given rows of a curve, in the order of `curve`, as one array [6, n]. Raises ValueError
+    unless there are six rows of one length above zero, and for ``thresholds`` below 2.
 
-    Raises ValueError unless there are six rows of one length above zero. ``thresholds`` has no effect, but
-    raises ValueError below 2.
+    ``thresholds`` has no other effect.
     """
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}

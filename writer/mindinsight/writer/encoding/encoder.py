@@ -66,7 +66,7 @@ class ArrayEncoder(Encoder):
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
         """Return an Item with the array in ``value``, copied if the loop may change it. Raises TooLarge if it
-        needs more than ``room`` bytes."""
+        needs more than ``room`` bytes, TypeError without real numbers, ValueError for an invalid shape."""
         host = real_numbers(tag, value)
         self.check_shape(tag, host.values.shape)
         item = Item(self.kind, tag, host.values, host.dtype)
@@ -98,12 +98,14 @@ class MessageEncoder(Encoder):
     """Encoder of messages that are serialised in the training loop."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return an Item with the serialised message of ``value``."""
+        """Return an Item with the serialised message of ``value``. Raises TypeError for another kind of
+        value, ValueError for an invalid one."""
         return Item(self.kind, tag, self.serialised(value))
 
     @abstractmethod
     def serialised(self, value: Any) -> bytes:
-        """Return a recorded ``value`` as the serialised message of the kind. Raises like ``item``."""
+        """Return a recorded ``value`` as the serialised message of the kind. Raises TypeError for another
+        kind of value, ValueError for an invalid one."""
 
     def message(self, item: Item) -> bytes:
         """Return the message in ``item``, which is serialised already."""

@@ -44,11 +44,11 @@ def bucket_count(finite: int) -> int:
 
 
 def histogram(values: npt.NDArray[Any]) -> Histogram:
-    """Return the histogram of ``values``: bool, integer or float elements, any shape.
+    """Return the histogram of ``values``: bool, integer or float elements, any shape. Without finite elements
+    there are no buckets, and minimum, maximum and sum are None.
 
-    Without finite elements there are no buckets, and minimum, maximum and sum are None. Edges are float64 for
-    all types, so integer buckets are even and never overflow. Elements are compared as float64. Integers
-    beyond 2**53 are rounded, like the file's minimum and maximum.
+    Edges are float64 for all types, so integer buckets are even and never overflow. Elements are compared as
+    float64. Integers beyond 2**53 are rounded, like the file's minimum and maximum.
     """
     flat = values.reshape(-1)
     nan, up, down = _non_finite_counts(flat)

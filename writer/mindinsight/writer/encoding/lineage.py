@@ -62,11 +62,11 @@ def train_lineage(facts: Mapping[str, Any]) -> lineage_pb2.TrainLineage:
 
 
 def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineage:
-    """Return an EvaluationLineage of metrics, path and size of the dataset.
+    """Return an EvaluationLineage of metrics, path and size of the dataset. Raises TypeError unless
+    ``metrics`` is a dict of numbers and arrays. Other names and values raise like ``train_lineage``.
 
     ``metrics`` is a dict name -> number or array, ``valid_dataset_path`` text and ``valid_dataset_size`` a
-    number of samples. Raises TypeError for other ``metrics``, or a metric without numbers. Other names and
-    values raise like ``train_lineage``.
+    number of samples.
     """
     _check_names(facts, _EVALUATION_FACTS)
     message = lineage_pb2.EvaluationLineage()

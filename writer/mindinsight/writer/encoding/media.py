@@ -49,10 +49,10 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns. uint8 is
-    kept; of others, numbers within 0..1 are multiplied by 255, integers within 0..255 kept, the rest scaled.
+    kept. Of other types, numbers all within 0..1 are multiplied by 255, integers all within 0..255 kept, and
+    the rest scaled.
 
-    Of another type, numbers that are all within 0..1 are multiplied by 255, integers that are all within
-    0..255 are unchanged, and others are scaled to 0..255. NaN and unused cells are 0.
+    NaN and unused cells are 0.
     """
     samples = _to_bytes(batch)
     count, channels, height, width = samples.shape

@@ -45,7 +45,8 @@ def encode_value(tag: str, plugin: str = "", content: bytes = b"", **body: Any) 
 
 
 def image(tag: str, batch: npt.NDArray[np.uint8]) -> bytes:
-    """Return ``batch`` (N, C, H, W) as one PNG, eight images a row. Gray images become RGB, as in torch."""
+    """Return a serialised Summary.Value with ``batch`` (N, C, H, W) as one PNG, eight images a row. Gray
+    images become RGB, as in torch."""
     pixels = media.canvas(batch)
     if pixels.shape[2] == 1:
         pixels = np.repeat(pixels, 3, axis=2)
@@ -77,7 +78,8 @@ def text(tag: str, words: bytes) -> bytes:
 
 
 def tensor_scalar(tag: str, number: float, double: bool) -> bytes:
-    """Return a scalar in TensorFlow 2's form: a tensor without dimensions, of float64 or float32."""
+    """Return a serialised Summary.Value with a scalar in TensorFlow 2's form: a tensor without dimensions, of
+    float64 or float32."""
     with np.errstate(over="ignore"):
         return encode_value(tag, "scalars", tensor=tensor_proto(np.asarray(number, "f8" if double else "f4")))
 
@@ -100,7 +102,8 @@ def pr_curve(tag: str, rows: npt.NDArray[Any]) -> bytes:
 
 
 def layout(tag: str, charts: bytes) -> bytes:
-    """Return the charts of the custom scalars page, encoded by ``chart_layouts.encode``."""
+    """Return a serialised Summary.Value with the charts of the custom scalars page, encoded by
+    ``chart_layouts.encode``."""
     return encode_value(tag, "custom_scalars", tensor=strings([charts], ()))
 
 

@@ -206,7 +206,7 @@ def loss_function(
     model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
 ) -> Callable[[Mapping[str, Any]], float]:
     """Return the metric ``Loss`` of ``model.eval`` as a function of weights, which it puts into ``network``.
-    Raises ValueError if they have no ``Loss``.
+    Raises ValueError if ``metrics`` has no ``Loss``.
 
     It evaluates about ``samples`` samples of ``dataset``, at least one batch. ``model`` must have been made
     with ``metrics``.

@@ -56,7 +56,8 @@ class MindInsightTracker(GeneralTracker):
         self.training.configure(values)
 
     def log(self, values: Mapping[str, Any], step: int | None = None, **_options: Any) -> None:
-        """Record numbers and texts. ``step`` defaults to the step after the last one."""
+        """Record numbers and texts, and numbers with names such as ``val_acc`` also as metrics of an
+        evaluation. ``step`` defaults to the step after the last one."""
         self._step = self._step + 1 if step is None else int(step)
         self.training.numbers(values, self._step)
         self.training.results({name: value for name, value in values.items() if not isinstance(value, str)})

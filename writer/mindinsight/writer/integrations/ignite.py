@@ -39,17 +39,17 @@ class MindInsightLogger(BaseLogger):
         return None if self.training is None else self.training.writer
 
     def configure(self, configuration: Any, **facts: Any) -> None:
-        """Record settings as lineage."""
+        """Record settings as lineage. Do nothing in a process that records nothing."""
         if self.training is not None:
             self.training.configure(configuration, **facts)
 
     def evaluation(self, metrics: Any) -> None:
-        """Record the metrics of an evaluation as lineage."""
+        """Record the metrics of an evaluation as lineage. Do nothing in a process that records nothing."""
         if self.training is not None:
             self.training.evaluation(metrics)
 
     def checkpoint(self, path: str | Path) -> None:
-        """Record the newest checkpoint as lineage."""
+        """Record the newest checkpoint as lineage. Do nothing in a process that records nothing."""
         if self.training is not None:
             self.training.checkpoint(path)
 

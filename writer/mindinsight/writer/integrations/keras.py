@@ -53,7 +53,8 @@ class MindInsightCallback(keras.callbacks.Callback):
         )
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Record the batch's logs, which are means over the epoch so far, and gradients."""
+        """Record the batch's logs, which are means over the epoch so far, every ``batches_every`` batches,
+        and gradients every ``gradients_every`` batches, never with 0."""
         self._step += 1
         if self._batches_every and self._step % self._batches_every == 0:
             self.training.numbers(logs or {}, self._step, "batch/")
@@ -61,7 +62,8 @@ class MindInsightCallback(keras.callbacks.Callback):
             self.training.distributions(self._gradients(), self._step, "/gradient")
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Record the epoch's logs, ``val_loss`` as ``validation/loss``, the learning rate, and weights."""
+        """Record the epoch's logs, ``val_loss`` as ``validation/loss`` and in the lineage, the learning rate,
+        and weights every ``weights_every`` epochs, never with 0."""
         for name, value in (logs or {}).items():
             prefix, tag = ("validation/", name[4:]) if name.startswith("val_") else ("train/", name)
             self.training.numbers({tag: value}, epoch, prefix)

@@ -68,7 +68,8 @@ class MindInsightLogger(Logger):
 
     @property
     def version(self) -> int | str:
-        """Return the name or number of the run."""
+        """Return the name or number of the run, by default one more than the largest number in the directory
+        at the first call."""
         if self._version is None:
             taken = [path.name for path in self._root.glob("version_*")]
             numbers = [int(name[8:]) for name in taken if name[8:].isdecimal()]
@@ -98,27 +99,30 @@ class MindInsightLogger(Logger):
 
     @property
     def training(self) -> Training:
-        """Return the recorder of this run."""
+        """Return the recorder of this run, opened at the first use."""
         if self._training is None:
             self._training = Training(self.log_dir, self._also)
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        """Record metrics at ``step``, by default 0, with the logger's prefix."""
+        """Record metrics at ``step``, by default 0, with the logger's prefix. Do nothing on a rank that
+        records nothing."""
         if not self._is_silent():
             self.training.numbers(metrics, 0 if step is None else step, self._prefix)
 
     def log_hyperparams(
         self, params: Mapping[str, Any] | Namespace, metrics: Mapping[str, Any] | None = None
     ) -> None:
-        """Record settings as lineage, and ``metrics`` as the result of an evaluation."""
+        """Record settings as lineage, and ``metrics`` as the result of an evaluation. Do nothing on a rank
+        that records nothing."""
         if not self._is_silent():
             self.training.configure(params)
             if metrics:
                 self.training.evaluation(metrics)
 
     def log_graph(self, model: Any, input_array: Any = None) -> None:
-        """Record the graph of the module, if ``log_graph`` is set and there are inputs.
+        """Record the graph of the module, if ``log_graph`` is set and there are inputs. Do nothing on a rank
+        that records nothing.
 
         The inputs are ``input_array``, by default the module's ``example_input_array``.
         """
@@ -127,7 +131,8 @@ class MindInsightLogger(Logger):
             self.training.writer.add_graph(model, inputs)
 
     def after_save_checkpoint(self, checkpoint_callback: Any) -> None:
-        """Record the path of the newest checkpoint, and the best value of its metric."""
+        """Record the path of the newest checkpoint, and the best value of its metric. Do nothing without a
+        path and on a rank that records nothing."""
         path = checkpoint_callback.last_model_path or checkpoint_callback.best_model_path
         if not path or self._is_silent():
             return
@@ -187,7 +192,8 @@ class MindInsightCallback(Callback):
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Record learning rates when the trainer logs, and histograms of weights."""
+        """Record learning rates when the trainer logs, and histograms of weights every ``weights_every``
+        steps, never with 0."""
         step = trainer.global_step
         self._loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
         if step % trainer.log_every_n_steps == 0:
@@ -199,7 +205,7 @@ class MindInsightCallback(Callback):
                 training.distributions(pl_module.named_parameters(), step)
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """Record the metrics of a validation as lineage."""
+        """Record the metrics of a validation as lineage, but not of the trainer's sanity check."""
         self._evaluated(trainer)
 
     def on_test_end(self, trainer: Any, pl_module: Any) -> None:
@@ -217,7 +223,7 @@ class MindInsightCallback(Callback):
                 training.results(trainer.callback_metrics)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Record histograms of gradients."""
+        """Record histograms of gradients every ``gradients_every`` steps, never with 0."""
         step = trainer.global_step
         if self._gradients_every and step % self._gradients_every == 0:
             gradients = [(name, parameter.grad) for name, parameter in pl_module.named_parameters()]
@@ -268,7 +274,8 @@ class FlightRecorderCallback(Callback):
         self._loss = loss.detach()
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        """Check loss and gradients of the step for faults, before the optimizer changes a weight."""
+        """Check loss and gradients of the step for faults, before the optimizer changes a weight. Repeat and
+        dump a broken step. Raises TrainingFaultError with ``on_trigger="raise"``."""
         if self._recorder is not None and self._batch is not None:
             batch, number = self._batch
             self._recorder.end(self._loss, lambda: _replayed(trainer, pl_module, batch, number))

@@ -95,9 +95,7 @@ class Training:
 
     def resumed(self, checkpoint: str | Path, last_step: int) -> None:
         """Record that the training continues the run that contains ``checkpoint``, after its ``last_step``.
-
-        Nothing is recorded if no run contains the checkpoint, as one at a URL.
-        """
+        Record nothing if no other run contains the checkpoint, and for a URL."""
         local = "://" not in str(checkpoint)
         parent = parent_run(Path(checkpoint), Path(self.writer.log_dir)) if local else None
         if parent is not None:
@@ -122,9 +120,10 @@ class Training:
             self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers as scalars ``<prefix><name>``, in nested dicts by path. Other values are skipped.
+        """Record numbers as scalars ``<prefix><name>``, in nested dicts by path, and an alert for the first
+        non-finite number. Other values are skipped.
 
-        The first non-finite number raises an alert. No other follows until all tags are finite again.
+        No other alert follows until all tags are finite again.
         """
         for tag, number in self._numbers(values, prefix):
             if tag in _LOSSES:

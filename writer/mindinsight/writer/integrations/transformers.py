@@ -43,7 +43,7 @@ class MindInsightCallback(TrainerCallback):
         self._loss: Any = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Open the run and record its configuration."""
+        """Open the run and record its configuration. Do nothing in a process that records nothing."""
         training = self._open(args, state)
         if training is None:
             return
@@ -68,7 +68,7 @@ class MindInsightCallback(TrainerCallback):
             self._loss = logs.get("loss", self._loss)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record histograms of gradients."""
+        """Record histograms of gradients every ``gradients_every`` steps, never with 0."""
         step = state.global_step + 1
         if self._gradients_every and step % self._gradients_every == 0:
             training = self._open(args, state)
@@ -77,7 +77,7 @@ class MindInsightCallback(TrainerCallback):
                 training.distributions(gradients, step, "/gradient")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Record histograms of weights."""
+        """Record histograms of weights every ``weights_every`` steps, never with 0."""
         if self._weights_every and state.global_step % self._weights_every == 0:
             training = self._open(args, state)
             if training is not None:
@@ -148,12 +148,14 @@ class FlightRecorderCallback(TrainerCallback):
         self._begin(state)
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Check loss and gradients of an accumulated batch for faults, and begin with the next batch."""
+        """Check loss and gradients of an accumulated batch for faults, and begin with the next batch. Repeat
+        and dump a broken step. Raises TrainingFaultError with ``on_trigger="raise"``."""
         self._end(given["model"])
         self._begin(state)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Check loss and gradients of the step for faults, before the optimizer changes a weight."""
+        """Check loss and gradients of the step for faults, before the optimizer changes a weight. Repeat and
+        dump a broken step. Raises TrainingFaultError with ``on_trigger="raise"``."""
         self._end(given["model"])
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:

@@ -249,9 +249,10 @@ class WriteQueue:
         self.dropped = 0  # writes after the error
 
     def put(self, write: Callable[[], None], size: int = 0) -> None:
-        """Queue a write of ``size`` bytes. A write larger than the capacity waits for an empty queue.
+        """Queue a write of ``size`` bytes, and wait while the queue has no room for the write. Drop and count
+        the write after an error, a stall of the disk or ``close``. Do nothing in a forked process.
 
-        After an error or ``close`` the write is dropped and counted.
+        A write larger than the capacity waits for an empty queue.
         """
         if os.getpid() != self._process:  # a forked worker has a copy of the queue, but not the thread
             return
@@ -268,7 +269,7 @@ class WriteQueue:
             self._stall()
 
     def flush(self) -> None:
-        """Wait until all queued writes are done, or an error has ended the queue."""
+        """Wait until all queued writes are done, or an error or a stall of the disk has ended the queue."""
         if os.getpid() != self._process:
             return
         with self._changed:

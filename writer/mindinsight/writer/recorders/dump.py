@@ -35,10 +35,8 @@ def operator_type(operator: str) -> str:
 
 
 def file_name(folder: Path, name: str) -> str:
-    """Return ``name``, or a numbered name if ``name`` exceeds the file system's limit.
-
-    The numbered name is recorded in ``mapping.csv`` in ``folder``.
-    """
+    """Return ``name``, or a numbered name if ``name`` exceeds the file system's limit. Record the numbered
+    name in ``mapping.csv`` in ``folder``."""
     if len(name.encode()) <= _LONGEST:
         return name
     short = f"{zlib.crc32(name.encode()) & 0x7FFFFFFF}.npy"
@@ -129,11 +127,10 @@ def header(categories: Sequence[str] = tuple(COLUMNS)) -> str:
 
 def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
     """Return the cells of ``statistic.csv`` that describe a tensor: size, type, shape and the given
-    categories.
+    categories. Raises TypeError for complex numbers, because they have no order.
 
     The tensor must not be empty. ``negative zero count`` is the number of elements below zero and ``positive
-    zero count`` the number above, as in MindSpore. With a NaN, maximum and minimum are NaN. Raises TypeError
-    for complex numbers, because they have no order.
+    zero count`` the number above, as in MindSpore. With a NaN, maximum and minimum are NaN.
     """
     if host.values.dtype.kind == "c":
         raise TypeError("complex numbers have no statistics")
@@ -224,10 +221,10 @@ class DumpMetadata:
         _write_once(self._metadata("config.json"), json.dumps(fields, separators=(",", ":")).encode())
 
     def graph(self, model: bytes, iteration: int | None = None) -> None:
-        """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators.
+        """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators, unless the
+        files exist. Write a later graph that differs beside them, for the iterations from ``iteration`` on.
 
-        The first graph has no iteration in its name. A later one that differs holds from ``iteration`` on.
-        Without an iteration, or if nothing has changed, existing files stay as they are.
+        The first graph has no iteration in its name.
         """
         suffix = str(self._graph_id)
         name = f"ms_output_trace_code_graph_{suffix}.pb"
@@ -268,8 +265,9 @@ class DumpMetadata:
 
 
 def dump_settings(path: Path, net_name: str, iterations: str, **settings: Any) -> dict[str, Any]:
-    """Return the configuration with which MindSpore 2.10 would write a dump. ``settings`` are further keys.
-    Raises ValueError if ``net_name`` contains characters other than letters, digits, ``-`` and ``_``."""
+    """Return the configuration with which MindSpore 2.10 would write a dump: ``common_dump_settings``, with
+    the keys in ``settings``, and ``e2e_dump_settings``. Raises ValueError if ``net_name`` contains characters
+    other than letters, digits, ``-`` and ``_``."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
         raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
     common = {"op_debug_mode": 0, "dump_mode": 0, "input_output": 0, "kernels": [], "support_device": [0]}
@@ -341,7 +339,8 @@ class Dump:
         self._metadata.not_recorded(gaps)
 
     def iteration(self, number: int) -> DumpStep:
-        """Return the writer of one iteration, which writes nothing if ``iterations`` does not select it."""
+        """Create the folder of an iteration, list the iteration as dumped, and return its writer. If
+        ``iterations`` does not select it, return a writer that writes nothing."""
         if not self._selects(number):
             return DumpStep(self, None)
         folder = private_folder(self._folder / str(number))
@@ -388,8 +387,9 @@ class DumpStep:
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
         """Write a tensor in host memory: input or output (``io``) ``slot`` of an operator, by type and name.
+        Skip a tensor without elements.
 
-        A tensor without elements is skipped, as in MindSpore. Complex numbers have no row of statistics.
+        MindSpore skips it too. Complex numbers have no row of statistics.
         """
         if self._folder is None or not host.values.size:
             return

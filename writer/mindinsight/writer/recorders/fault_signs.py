@@ -96,10 +96,10 @@ class Replicas:
 
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
-    """Return the worst anomaly among all ranks, with the ranks that reported it. All ranks then dump the
-    step.
+    """Return the worst anomaly among all ranks, with the ranks that reported it, or ``own`` if no rank has
+    one.
 
-    ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank, returned if no rank has one.
+    All ranks then dump the step. ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank.
     """
     worst = max(sign.cause for sign in signs)
     if worst:
@@ -197,9 +197,10 @@ class DeadLayers:
         self._told: set[str] = set()
 
     def check(self, step: int, watched: Watched) -> str:
-        """Return a description of a layer that has died, "" if none.
+        """Return a description of a layer that has died, "" if none. A layer that stays dead is described
+        once.
 
-        Of layers that die together only the first is described. A layer that stays dead is described once.
+        Of layers that die together only the first is described.
         """
         self._begin = min(self._begin, step)
         reasons = self._candidates(step, watched)
@@ -307,10 +308,8 @@ class JumpDetector:
         self._reported: list[float] = []  # values in a row
 
     def check(self, value: float) -> str:
-        """Return a description of the anomaly of a value, "" if the value is normal.
-
-        A non-finite value always has one.
-        """
+        """Return a description of the anomaly of a value, "" if the value is normal. Learn a normal value. A
+        non-finite value is always an anomaly."""
         if not math.isfinite(value):
             return f"the {self.name} is {_spelled(value)}"
         magnitude = abs(value)
@@ -415,10 +414,10 @@ class HealthRecord:
         self.step, self.outputs, self.weights = step, outputs, weights
 
     def grown(self, now: Mapping[str, float]) -> str:
-        """Return a sentence about a weight whose norm is non-finite, else about the one that grew most.
+        """Return a sentence about a weight whose norm is non-finite, else about the one that grew most, "" if
+        none has ten times its healthy norm.
 
-        Return "" if none has ten times its healthy norm. ``now`` are the present norms by name. Weights
-        without a healthy norm above zero are left out.
+        ``now`` are the present norms by name. Weights without a healthy norm above zero are left out.
         """
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:

@@ -285,8 +285,9 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step with its result, and return True if the step broke and was repeated by ``run``. Raises
-        TrainingFaultError with ``on_trigger="raise"``."""
+        """End a step with its result, and return True if the step broke, False without a begun step. Run the
+        first broken step of a fault again by ``run``, dump it and record an alert. Raises TrainingFaultError
+        with ``on_trigger="raise"``."""
         if self._before is None:
             return False
         watch, before = self._watch, self._before

@@ -77,10 +77,11 @@ class PrecisionDebugger:
         atexit.register(_close, weakref.ref(self))
 
     def start(self, model: Any = None) -> None:
-        """Begin to record. ``model`` is a network or a list of networks. Level L1 needs no network.
+        """Begin to record a network or a list of networks, if the step and the rank are selected. Raises
+        TypeError for another ``model``, ValueError without one unless the level is L1, and RuntimeError in
+        MindSpore's graph mode after the first compilation.
 
-        In graph mode MindSpore writes its own dump: this call writes its configuration, and raises
-        RuntimeError after the first compilation. Raises TypeError for another model. A second call before
+        In graph mode MindSpore writes its own dump: this call writes its configuration. A second call before
         ``stop`` logs a warning.
         """
         models = self._models(model)
@@ -288,7 +289,7 @@ def dump_config(config: recorder_config.ProbeConfig) -> recorder_config.DumpConf
 
 def seed_all(seed: int = 1234, mode: bool = False) -> None:
     """Seed Python, NumPy and, if they are loaded, PyTorch and MindSpore. Raises TypeError if the seed is not
-    an integer, and ValueError if it is outside of 0 to 2³²-1.
+    an integer or ``mode`` is no bool, and ValueError if the seed is outside of 0 to 2³²-1.
 
     With ``mode``, operators use their deterministic form (``use_deterministic_algorithms`` in PyTorch,
     ``deterministic="ON"`` in MindSpore). In PyTorch an operator without such a form then raises.

@@ -91,10 +91,10 @@ class Probe(ABC):
         self._handles.append(handle)
 
     def guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Call ``action``, and return its result, or None if it raises.
+        """Call ``action`` and return its result. Return None if ``action`` raises, which ends the capture.
+        Return None without a call if nothing is captured, in a forked process and inside another such call.
 
-        Calls inside ``action`` are not captured. Without capture, in a forked process and inside another such
-        call, ``action`` is not called and the result is None.
+        Calls inside ``action`` are not captured.
         """
         if self.failed or self.files is None or self.inside or os.getpid() != self._process:
             return None

@@ -118,7 +118,8 @@ _SETTINGS = ("MS_", "GLOG_", "RANK", "DEVICE_", "WORLD_SIZE", "LOCAL_RANK", "OMP
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, the platform, this package and the installed frameworks."""
+    """Return the versions by name: ``python``, ``platform``, and those of this package and the installed
+    frameworks."""
     installed = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         try:
@@ -129,7 +130,8 @@ def versions() -> dict[str, str]:
 
 
 def process_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about this process as JSON values: command, directory, process id, environment, versions.
+    """Return facts about this process as JSON values: ``command``, ``directory``, ``process`` (its id),
+    ``environment``, ``arguments`` and ``versions``.
 
     The environment is limited to variables that configure a training (``_SETTINGS``). ``arguments`` are
     included, objects by their type.
@@ -287,10 +289,8 @@ class RunningDataRecorder(Callback):
             self.leave(error)
 
     def leave(self, error: BaseException | None) -> None:
-        """Write the files. ``error`` ended the run. It is None if the run succeeded.
-
-        A file that cannot be written is logged.
-        """
+        """Write the settings, the graph and the newest values of the run, and the traceback of ``error``,
+        which ended the run. The error is None after a success. A file that cannot be written is logged."""
         contents: dict[str, Callable[[], bytes | None]] = {
             "RUN.settings.{}.json": lambda: _json(process_settings(self._arguments)),
             "SESSION.graph_build.0.{}.pb": self._graph,

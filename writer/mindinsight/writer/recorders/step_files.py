@@ -213,7 +213,8 @@ class Draft:
         self._describer = values.Describer(config.summary_mode == "md5", save)
 
     def describe(self, value: Any, side: str) -> Any:
-        """Return a value as JSON. Its files are named by the entry, the side and the place in the value."""
+        """Return a value as JSON, and keep copies of its tensors to be written. Their files are named by the
+        entry, the side and the place in the value."""
         return self._describer.describe(value, f"{self.name}.{side}")
 
     def takes(self, direction: str, side: str) -> bool:

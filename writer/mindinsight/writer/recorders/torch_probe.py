@@ -55,11 +55,9 @@ class TorchModuleBackward(ModuleBackward):
         }
 
     def consumers(self, outputs: Sequence[torch.Tensor]) -> dict[Any, list[tuple[int, int]]]:
-        """Return the module's autograd nodes that compute gradients of inputs, each with pairs of indices.
-
-        A pair is the index among the gradients that the node computes, and the index of the input. {} if no
-        input requires a gradient.
-        """
+        """Return the module's autograd nodes that compute gradients of inputs, each with a list of pairs
+        (index among its gradients, index of the input), {} if no input requires a gradient. Wait for these
+        nodes from now on."""
         consumers: dict[Any, list[tuple[int, int]]] = {}
         pending = [output.grad_fn for output in outputs] if self._edges else []
         seen = set(pending)
@@ -241,7 +239,8 @@ class TorchProbe(Probe):
         return None if first is None or not torch.is_grad_enabled() else first.grad_fn
 
     def parent(self) -> str | None:
-        """Return the entry of the optimizer or of the innermost running module, or None outside of both."""
+        """Return the entry of the optimizer while one is running, and record the entry as one without a
+        parent. Else return the entry of the innermost running module, or None outside of both."""
         if self._optimizing and self.files is not None:
             self.files.add_parent(_OPTIMIZER, None)
             return _OPTIMIZER

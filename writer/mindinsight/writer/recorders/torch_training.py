@@ -152,10 +152,11 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 @_hidden
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return L2 norm and number of all-zero gradients, for fixed elements of the sample's gradients.
+    """Return L2 norm and number of all-zero gradients, for fixed elements of the sample's gradients, or None
+    without gradients.
 
-    None without gradients. Every step calls it with cold caches, in which each access to a tensor takes
-    microseconds. What is known beforehand is therefore part of ``Tensors.views``.
+    Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
+    beforehand is therefore part of ``Tensors.views``.
     """
     try:
         pairs = zip(tensors.sample, tensors.views, strict=True)

@@ -242,10 +242,8 @@ class SummaryWriter:
 
     @property
     def record(self) -> SummaryRecord:
-        """Return the recorder of a run in our format, for alerts and lineage.
-
-        TensorBoard's raises ValueError.
-        """
+        """Return the recorder of a run in our format, for alerts and lineage. Raises ValueError in
+        TensorBoard's format."""
         files = self._files()
         if not isinstance(files, event_targets.MindSporeFiles):
             raise ValueError("TensorBoard's files have no alerts and no lineage")
@@ -315,7 +313,7 @@ class SummaryWriter:
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record the numbers of one chart under ``main_tag/tag``.
+        """Record the numbers of one chart under ``main_tag/tag``. Raises like ``add_scalar``.
 
         In TensorBoard's format each is recorded in a run of its own, under ``main_tag``.
         """
@@ -325,7 +323,7 @@ class SummaryWriter:
     def add_tensor(
         self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None
     ) -> None:
-        """Record an array of any shape, bit-exact."""
+        """Record an array of any shape, bit-exact. Raises TypeError if ``tensor`` contains no numbers."""
         self._files().tensor(options.tag(tag), to_numpy(tensor), moment(global_step, walltime))
 
     def add_histogram(
@@ -365,7 +363,9 @@ class SummaryWriter:
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a distribution counted by the caller. ``bucket_limits`` are right ends of buckets."""
+        """Record a distribution counted by the caller. ``bucket_limits`` are right ends of buckets. Raises
+        ValueError unless there are as many limits as counts and the limits increase, and in our format for
+        fractional or negative counts."""
         counted = histograms.given_histogram(
             (min, max), (num, sum, sum_squares), bucket_limits, bucket_counts
         )
@@ -382,7 +382,8 @@ class SummaryWriter:
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Record a network's graph, with shapes if ``input_to_model`` is given. Ignore other arguments."""
+        """Record a network's graph, with shapes if ``input_to_model`` is given. Ignore other arguments. A
+        network without a graph is not recorded."""
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
@@ -397,7 +398,7 @@ class SummaryWriter:
         run_name: str | None = None,
         global_step: Any = None,
     ) -> None:
-        """Record hyper-parameters and their results.
+        """Record hyper-parameters and their results. Raises TypeError or ValueError like ``check_trial``.
 
         In our format they are the lineage of this run, or of the run ``run_name`` below it. In TensorBoard's
         format they always belong to a run below it, as in torch.
@@ -413,7 +414,8 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Record an image of uint8, or of numbers within 0..1, with axes named by ``dataformats``."""
+        """Record an image of uint8, or of numbers within 0..1, with axes named by ``dataformats``. Raises
+        TypeError if there are no numbers, ValueError if ``dataformats`` does not fit."""
         batch = picture_batch(img_tensor, dataformats)
         self._files().images(options.tag(tag), batch, moment(global_step, walltime))
 
@@ -425,7 +427,8 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Record a batch of images, with axes named by ``dataformats``, as one, eight in a row."""
+        """Record a batch of images, with axes named by ``dataformats``, as one, eight in a row. Raises like
+        ``add_image``."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
@@ -439,7 +442,8 @@ class SummaryWriter:
         dataformats: str = "CHW",
         labels: str | Sequence[str] | None = None,
     ) -> None:
-        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow.
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Raises ImportError
+        without Pillow, ValueError for boxes of another shape, and otherwise like ``add_image``.
 
         ``labels``, one for each rectangle, are drawn at them. ``rescale`` is a factor for both sides.
         """
@@ -455,7 +459,8 @@ class SummaryWriter:
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Record a figure of matplotlib, or a list of figures of one size, as an image, and ``close`` it."""
+        """Record a figure of matplotlib, or a list of figures of one size, as an image, and ``close`` it.
+        Raises TypeError for other objects, ValueError for figures of several sizes or none."""
         drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
 
@@ -467,7 +472,8 @@ class SummaryWriter:
         fps: float = 4,
         walltime: float | None = None,
     ) -> None:
-        """Record the frames of videos (N, T, C, H, W) as one image, eight in a row. ``fps`` is ignored."""
+        """Record the frames of videos (N, T, C, H, W) as one image, eight in a row. ``fps`` is ignored.
+        Raises ValueError for another shape, TypeError if there are no numbers."""
         del fps
         self._files().images(options.tag(tag), video_frames(vid_tensor), moment(global_step, walltime))
 
@@ -479,7 +485,8 @@ class SummaryWriter:
         sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:
-        """Record a sound: samples within -1..1."""
+        """Record a sound: samples within -1..1. Raises TypeError for values that are no real numbers,
+        ValueError unless they are one row and ``sample_rate`` is a whole number above zero."""
         sound = media.sound(snd_tensor, sample_rate)
         self._files().audio(options.tag(tag), sound, moment(global_step, walltime))
 
@@ -493,7 +500,8 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve of binary labels and predictions within 0..1."""
+        """Record a precision-recall curve of binary labels and predictions within 0..1. Raises ValueError for
+        other predictions, for unequal or zero lengths, and for fewer than 2 thresholds."""
         rows = chart_layouts.curve(labels, predictions, num_thresholds, weights)
         self._files().pr_curve(options.tag(tag), rows, moment(global_step, walltime))
 
@@ -511,7 +519,8 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve counted by the caller at thresholds. ``weights`` are ignored."""
+        """Record a precision-recall curve counted by the caller at thresholds. ``weights`` are ignored.
+        Raises ValueError unless all rows have one length above zero."""
         del weights
         rows = [
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,
@@ -521,7 +530,8 @@ class SummaryWriter:
         self._files().pr_curve(options.tag(tag), curve, moment(global_step, walltime))
 
     def add_custom_scalars(self, layout: chart_layouts.Layout) -> None:
-        """Record the charts of a page: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
+        """Record the charts of a page: category -> title -> ["Multiline", tags] or ["Margin", three tags].
+        Raises TypeError or ValueError for another layout."""
         self._files().layout(chart_layouts.checked(layout))
 
     def add_custom_scalars_multilinechart(
@@ -533,7 +543,8 @@ class SummaryWriter:
     def add_custom_scalars_marginchart(
         self, tags: Sequence[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Record a page of one chart with a line and its margin: tags of value, lower and upper end."""
+        """Record a page of one chart with a line and its margin: tags of value, lower and upper end. Raises
+        ValueError unless there are three tags."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_embedding(self, *_arguments: Any, **_named: Any) -> None:

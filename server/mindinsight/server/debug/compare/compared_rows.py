@@ -119,7 +119,8 @@ def tensor_name(row: Row) -> str:
 
 
 def evidence(rows: Sequence[Row]) -> tuple[dict[str, Any], ...]:
-    """Return the identity of each row's tensor, as evidence of a claim."""
+    """Return the identity of each row's tensor, as evidence of a claim: ``graph``, ``operator``,
+    ``recorded``, ``type``, ``direction``, ``slot`` and ``sequence``."""
     names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")
     return tuple({name: getattr(entry_of(row), name) for name in names} for row in rows)
 

@@ -72,10 +72,8 @@ def layer_bands(operators: Sequence[str]) -> list[Band]:
 
 
 def row_error(row: Row) -> float | None:
-    """Return the relative distance of two tensors, or of their norms if only these are known.
-
-    It is infinite if elements cannot be subtracted, and None if unknown.
-    """
+    """Return the relative distance of two tensors, or of their norms if only these are known. Return infinity
+    if elements cannot be subtracted, None if unknown."""
     measures = row.compared.measures
     if measures is None:
         return row.compared.norm_error

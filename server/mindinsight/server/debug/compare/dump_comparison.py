@@ -112,7 +112,7 @@ class Row:
         """Return the number of elements that are finite in the reference and non-finite in the target, or
         None if unknown.
 
-        It is None if unknown. Statistics determine it only if all elements of the reference are finite.
+        Statistics determine it only if all elements of the reference are finite.
         """
         target, reference = self.compared.target, self.compared.reference
         if self.compared.measures is not None:
@@ -124,8 +124,8 @@ class Row:
 
 
 def lost_first(rows: Iterable[Row]) -> list[Row]:
-    """Sort rows by the number of elements that became non-finite, largest first, then by the code
-    `not_finite`."""
+    """Return the rows sorted by the number of elements that became non-finite, largest first, then by the
+    code `not_finite`."""
     return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
@@ -213,9 +213,9 @@ def _small_in_memory(values: Values) -> Values:
 
 def judged_rows(measured: Iterable[list[Compared]], notes: RoundingNotes) -> Iterator[Row]:
     """Yield the rows of measured operators, with their message codes and the differences that rounding
-    explains.
+    explains. Add these operators to ``notes``.
 
-    ``notes`` holds what is known from the operators before.
+    ``notes`` holds the facts known from earlier operators.
     """
     for rows in measured:
         about = notes.of_operator(rows)

@@ -129,8 +129,8 @@ def group_by_operator(entries: Iterable[TensorEntry]) -> list[Group]:
 def match_operators(
     targets: Sequence[Group], references: Sequence[Group], names: Mapping[str, str], shapes: Shapes
 ) -> list[Match]:
-    """Return the matched operators of both sides in the order of the target, then those only in the
-    reference.
+    """Return a match for each operator of the target in its order, then for those only in the reference. A
+    missing partner is None.
 
     ``names`` maps names of the target to names of the reference and has priority. Then operators with the
     same name are matched in order, then those of the same type in the same innermost scope if both sides have
@@ -166,9 +166,10 @@ def match_operators(
 
 
 def module_renames(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> dict[str, str]:
-    """Return the scopes of the reference by scopes of the target, if its modules have other names.
+    """Return the scopes of the reference by scopes of the target, if its modules have other names. Return {}
+    unless both sides have the same tree of modules.
 
-    It is empty unless both sides have the same tree of modules, as `pair_scopes` requires.
+    `pair_scopes` compares the trees.
     """
 
     def output_shape(groups: Sequence[Group]) -> Callable[[str], tuple[int, ...] | None]:
@@ -192,10 +193,10 @@ def _renamed(group: Group, renames: Mapping[str, str]) -> Group:
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Return the tensors of two operators in pairs, matched by direction and slot.
+    """Return the tensors of two operators in pairs, matched by direction and slot. A tensor without a partner
+    is in a pair with None.
 
-    The rest is matched by direction and order, except parameters, which have names. A tensor without a
-    partner is in a pair with None.
+    The rest is matched by direction and order, except parameters, which have names.
     """
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)

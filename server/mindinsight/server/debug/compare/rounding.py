@@ -29,7 +29,7 @@ class RoundingNotes:
 
     def of_operator(self, rows: Sequence[Compared]) -> Iterator[Note]:
         """Yield for each row the coarser type its values passed through, "" if there is none, and True if
-        rounding explains its difference.
+        rounding explains its difference. Remember the outputs for later operators.
 
         The type is "" if it is not coarser than that of the values.
         """

@@ -31,7 +31,8 @@ Classes = Mapping[str, str]  # class of each module, by path
 
 
 def unrelated_weights(rows: Sequence[Row]) -> list[Row]:
-    """Return the weights with a cosine near 0 to the reference's, if nearly all differing weights are such.
+    """Return the weights with a cosine near 0 to the reference's, if nearly all differing weights are such,
+    else [].
 
     It is empty if some weights differ only by training, or if most weights are equal (constant initial values
     are). Another initialization is not the cause then.

@@ -104,10 +104,11 @@ class Condition:
     first_step_only: bool
 
     def judge(self, sample: Sample, limits: Limits) -> Verdict:
-        """Return the verdict of the rule, or one with the error codes that prevent it.
+        """Return the verdict of the rule, or one with the error codes that prevent it. Raises UnreadableError
+        and OSError. Of other errors, only those of our rules are raised.
 
-        An empty tensor is no hit. If the rule of another distribution raises an error, the code is
-        ``FAILED``. Only UnreadableError and OSError, and errors of our rules, are raised.
+        An empty tensor is no hit. If the rule of another distribution raises another error, the code is
+        ``FAILED``.
         """
         error = 0
         if self.finite_only:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from mindinsight.server.debug.examine import OperatorKey
 from mindinsight.server.debug.overlay.scope_renaming import Shape, pair_scopes, renamed_operator

@@ -170,7 +170,8 @@ def largest_below(tree: Tree, column: Doubles, index: int) -> float | None:
 
 
 def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
-    """Return the number of operators at and below an index for each symptom worse than fine, worst first."""
+    """Return the numbers of operators at and below an index by the name of the symptom in lower case, worst
+    first. Symptoms that are not worse than fine or do not occur are left out."""
     inside = column[index : tree.ends[index]]
     counts = np.bincount(np.nan_to_num(inside).astype(np.int32), minlength=len(Symptom))
     return {
@@ -238,6 +239,7 @@ class Overlay:
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
         """Return a column with a number for each index of the tree: symptoms, or magnitudes of a statistic.
+        For symptoms, also set ``fault`` and ``symptoms``.
 
         ``colour`` is `SYMPTOMS` or a field of `Statistics`. Scopes and unknown leaves have NaN. ``hits`` are
         those of watchpoints.

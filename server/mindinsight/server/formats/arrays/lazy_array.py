@@ -86,17 +86,18 @@ class Stored:
         return _decoded_type(self.item, self.name)
 
     def pieces(self) -> Iterator[Array]:
-        """Yield all elements, flat, ``PIECE`` at a time."""
+        """Yield all elements, flat, ``PIECE`` at a time. Raises UnreadableError."""
         return self.elements(0, math.prod(self.shape))
 
     def elements(self, first: int, end: int) -> Iterator[Array]:
-        """Yield the elements from ``first`` to before ``end`` in parts. Processes share an array this way."""
+        """Yield the elements from ``first`` to before ``end`` in parts. Processes share an array this way.
+        Raises UnreadableError."""
         with opened(self.path) as file:
             for start in range(first, end, PIECE):
                 yield self._read(file, start, min(PIECE, end - start))
 
     def part(self, window: Sequence[slice | int]) -> Array:
-        """Read the part of the array that ``window`` selects."""
+        """Read the part of the array that ``window`` selects. Raises UnreadableError."""
         with opened(self.path) as file:
             return self._part(file, 0, self.shape, tuple(window))
 

@@ -79,12 +79,10 @@ def find_layout(path: str | os.PathLike[str]) -> Layout | None:
 
 
 def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
-    """Return the dump in a directory: its ranks, steps and graphs.
+    """Return the dump in a directory: its ranks, steps and graphs. Raises UnreadableError
+    (``dump.unknown_layout``) if no layout matches.
 
-    No tensor is read.
-
-    Raises UnreadableError (``dump.unknown_layout``) if no layout matches. Call ``find_layout`` first if that
-    is an expected outcome.
+    No tensor is read. Call ``find_layout`` first if a directory without a dump is an expected outcome.
     """
     layout, skipped = _match_layout(Path(path))
     if layout is None:
@@ -97,9 +95,10 @@ def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
 def list_tensors(
     dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
 ) -> dump_types.Listing[dump_types.TensorEntry]:
-    """Return the tensors of a rank and step, of one graph or all, in the order they were written.
+    """Return the tensors of a rank and step, of one graph or all, in the order they were written. The listing
+    is empty if the dump has no such rank, step or graph.
 
-    Files are listed, not opened. The listing is empty if the dump has no such rank, step or graph.
+    Files are listed, not opened.
     """
     layout = _load_layout(dump.layout)
     listings = []
@@ -113,10 +112,8 @@ def list_tensors(
 def list_operators(
     dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
 ) -> dump_types.Listing[dump_types.Operator]:
-    """Return the operators of a rank and step in execution order, with slots, inputs and call stacks.
-
-    The listing is empty if the dump has no such rank, step or graph.
-    """
+    """Return the operators of a rank and step in execution order, with slots, inputs and call stacks. The
+    listing is empty if the dump has no such rank, step or graph."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
 
@@ -134,10 +131,8 @@ def list_arguments(
 
 
 def list_overflows(dump: dump_types.Dump, rank: int, step: int) -> dump_types.Listing[dump_types.Overflow]:
-    """Return the overflows that the device reported at a rank and step.
-
-    The listing is empty if there are none, or no such rank or step.
-    """
+    """Return the overflows that the device reported at a rank and step. The listing is empty if there are
+    none, or no such rank or step."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, None)])
 

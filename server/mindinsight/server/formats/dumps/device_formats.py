@@ -51,7 +51,7 @@ def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) 
     """Return a device array of format ``layout`` in host order and ``shape``, and its new format. Return both
     unchanged if no conversion fits.
 
-    Both are unchanged if no conversion fits. ``groups`` is the number of groups of a convolution's weights.
+    ``groups`` is the number of groups of a convolution's weights.
     """
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout

@@ -50,7 +50,10 @@ def escape_name(name: str) -> str:
 
 
 def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None]:
-    """Parse many names as `parse_npy_name` does, with one regular expression, ten times faster."""
+    """Return the result of `parse_npy_name` for each name, None for a name that is not of a dump.
+
+    One regular expression parses all names, ten times faster.
+    """
     text = "\n".join(names)
     if text.count("\n") >= len(names):  # a name with a line break in it
         return [parse_npy_name(name, f"{folder}/{name}") for name in names]
@@ -193,7 +196,8 @@ class GraphFiles:
     damage: list[dump_types.FileDamage]
 
     def order(self) -> list[str]:
-        """Return the full names of the operators in planned execution order, [] without a file of it."""
+        """Return the full names of the operators in planned execution order, [] without a file of it. Add
+        files that cannot be read to ``damage``."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
             lines = self._read(path, lambda path: list(read_lines(path, ORDER))) or []
@@ -205,7 +209,8 @@ class GraphFiles:
         return resolve_names(recorded, self.order(), self.parameters())
 
     def parameters(self) -> list[str]:
-        """Return the full names of the parameters, [] without a file of a graph."""
+        """Return the full names of the parameters, [] without a file of a graph. Add files that cannot be
+        read to ``damage``."""
         texts = self._files("graphs", _IR)
         if texts:
             parameters = [self._read(path, read_ir_parameters) or () for path in texts]
@@ -215,7 +220,8 @@ class GraphFiles:
         return [name for names in parameters for name in names]
 
     def nodes(self) -> dict[str, IrNode]:
-        """Return the operators of the graphs by full name, {} without a file of a graph.
+        """Return the operators of the graphs by full name, {} without a file of a graph. Add files that
+        cannot be read to ``damage``.
 
         They are from ``.ir`` files if there are any, else from ``.pb``.
         """

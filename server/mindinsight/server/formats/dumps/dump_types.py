@@ -42,7 +42,7 @@ def read_or_report(
     """Return the result of ``read`` for a file, or None, with an item added to ``damage``, if it cannot be
     read. A missing file adds none if it is ``optional``.
 
-    A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
+    ``of_tensors`` is stored in the damage.
     """
     try:
         return read(path)

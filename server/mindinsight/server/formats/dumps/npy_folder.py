@@ -212,7 +212,8 @@ def npy_values(ref: TensorRef) -> Values:
 
 
 def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
-    """Parse ``mapping.csv``: long file names by names on disk, empty if there is no such file."""
+    """Parse ``mapping.csv`` to long file names by names on disk, {} without the file. Add to ``damage`` if
+    the file cannot be read."""
     lines = read_or_report(folder / "mapping.csv", lambda path: list(read_lines(path, MAPPING)), damage) or []
     pairs = (line.rstrip("\r\n").partition(",") for line in lines)
     return {short.strip(): long.strip() for short, comma, long in pairs if comma}

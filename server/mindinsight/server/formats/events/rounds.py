@@ -71,10 +71,7 @@ class Round:
 
     def steps(self, words: npt.NDArray[np.uint64], records: Ints) -> Ints:
         """Return the steps of ``records`` [m] in each of ``count`` rounds, [m, count]. ``words`` [n, count]
-        are the eight bytes before the end of each step's varint.
-
-        ``words`` [n, count] are the eight bytes before the end of each step's varint.
-        """
+        are the eight bytes before the end of each step's varint."""
         sizes = self.step_sizes[records]
         bits = words[records] >> (64 - 8 * sizes[:, None]).astype(np.uint64)  # by 64 bits: zero in NumPy
         steps = bits & _SEVEN
@@ -293,7 +290,8 @@ def read_rounds(
     schema: Schema,
     known: Iterable[KnownRounds] = (),
 ) -> RoundRecords:
-    """Decode the records in frequent rounds, and return them and the records left over.
+    """Decode the records in frequent rounds, and return them and the records left over. Add the layouts of
+    the rounds to those known in this process.
 
     ``starts`` and ``sizes`` are the offsets and payload sizes of all records. ``known`` are rounds found
     while the records were scanned.

@@ -99,7 +99,8 @@ LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Facts]
 
 
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
-    """Decode the record of ``size`` payload bytes at ``offset``, or return None if it is not written yet.
+    """Return the record of ``size`` payload bytes at ``offset``, its batches and its facts, or None if the
+    record is not written yet. A record that cannot be read is damage in the result.
 
     The file held the whole record when it was checked. It is not written if its checksum and all following
     bytes are zero, because that space is allocated and not written yet, or if the file became shorter.

@@ -192,10 +192,11 @@ class _Means(BaseModel):
 
 
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
-    """Return the newest profile of a rank, or of any rank for None, and the number of profiles.
+    """Return the newest profile of a rank, or of any rank for None, and the number of profiles, (None, 0)
+    without a profile.
 
-    Both are None and 0 without a profile. The folders and the folders of profilers below them are searched. A
-    table beside the samples of the same rank does not count.
+    The folders and the folders of profilers below them are searched. A table beside the samples of the same
+    rank does not count.
     """
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]
@@ -390,7 +391,8 @@ def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
 
 
 def bottleneck(profile: PipelineProfile) -> tuple[Claim, tuple[int, ...]]:
-    """Return the claim about the bottleneck of a pipeline, and the ids of the operators that may be it.
+    """Return the claim about the bottleneck of a pipeline, and the ids of the operators that may be the
+    bottleneck, () unless one was found.
 
     The bottleneck is the operator after a queue that is rarely empty and before a queue that mostly is, or
     one of those between the two that have no queue. The search runs from the training back to the sources. A

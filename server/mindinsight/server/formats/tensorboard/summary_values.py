@@ -43,8 +43,8 @@ _PLUGINS: Final = frozenset(
 
 
 def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
-    """Add the value in ``data[at:end]`` to the event, or to its ``skipped`` names if it is not supported.
-    Raises UnparsableError."""
+    """Add the value in ``data[at:end]`` to the event, hyperparameters to its ``notes``, and the name of an
+    unsupported value to its ``skipped``. Raises UnparsableError."""
     tag, node, value, plugin, content = b"", b"", None, "", b""
     for key, start, stop in message_fields(data, at, end):
         if key == VALUE_TAG:

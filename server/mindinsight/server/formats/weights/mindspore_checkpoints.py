@@ -113,7 +113,8 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:
-    """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked.
+    """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked. Raises
+    UnreadableError if the file cannot be opened.
 
     A file of a remote store is not fetched for this.
     """

@@ -224,10 +224,10 @@ def _failures(run: Run, rules: Mapping[str, Rule]) -> Iterator[Source]:
 
 
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
-    """Return the claim about the number of runs in which a rule fires on everything recorded.
+    """Return the claim about the number of runs in which a rule, even if it is off, fires on all points from
+    its `since` on. The claim is unknown while runs are being read, or if no run has a scalar of the rule.
 
-    It is unknown while runs are being read, or if no run has a scalar of the rule. A rule for silence is
-    evaluated at Unix time ``now`` only. Nothing is stored.
+    A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
     of_runs = rule.condition in ("silent", "failed")
@@ -272,7 +272,9 @@ class AlertsQuery(BaseModel):
 
 
 def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
-    """Return the alerts that `query` selects, as JSON. The route `/v2/alert/list` describes the fields."""
+    """Return the `alerts` that `query` selects, newest first, their `total` on all pages, the counts
+    `left_out` and `archived`, and the time `now`, as JSON. The route `/v2/alert/list` describes the fields.
+    """
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
     sources = service.parts.of(AlertCache).sources(snapshot, rules, now)
@@ -311,7 +313,7 @@ def _later(sources: Sequence[Source], since: float | None) -> tuple[Doubles, Int
 
 
 async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
-    """Return alerts of the training code and of rules, newest first. `total` is their number on all pages.
+    """Return `alerts` of the training code and of rules, newest first. `total` is their number on all pages.
 
     A rule over scalars raises one alert for each run and scalar. It stands for `count` points from `step` on,
     and `value` is the first of them. `ongoing` is true if the newest point is among them. `recovery` is the

@@ -57,11 +57,8 @@ class RuleBody(BaseModel):
         return self
 
     def rule(self, since: float = 0.0) -> Rule:
-        """Return the rule, for points since Unix time `since`. Raises ApiError for an invalid formula.
-
-        The field `recorded` takes precedence: if true, the rule is for all points, and if false and `since`
-        is 0, for those from now on.
-        """
+        """Return the rule, for all points if `recorded` is true, for those from now on if it is false and
+        `since` is 0, else for those since Unix time `since`. Raises ApiError for an invalid formula."""
         if self.tags.startswith(PREFIX):
             formula_of(self.tags)
         since = 0.0 if self.recorded else since or (time.time() if self.recorded is False else 0.0)
@@ -70,7 +67,7 @@ class RuleBody(BaseModel):
 
 @router.get("/rules")
 def rules(service: CurrentService) -> dict[str, Any]:
-    """Return every rule, in the order of creation."""
+    """Return every rule with its `id` as `rules`, in the order of creation."""
     known = service.workspace.rules.all()
     rows = [{"id": name, "built_in": name in BUILT_IN, **asdict(rule)} for name, rule in known.items()]
     return {"rules": rows}
@@ -89,8 +86,8 @@ def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a rule, unless there is one like it, and return all rules. Returns 422 for an invalid formula, and
-    409 if there are too many rules."""
+    """Add a rule, unless there is one like it, notify open pages, and return all `rules`. Returns 422 for an
+    invalid formula, and 409 if there are too many rules."""
     rule = body.rule(since=time.time())
     if rule in (replace(known, since=rule.since) for known in service.workspace.rules.all().values()):
         return rules(service)
@@ -101,8 +98,8 @@ def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, 
 
 @router.put("/rules")
 def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Replace a rule, and return all rules. Returns 404 for an unknown rule, and 422 for an
-    invalid formula."""
+    """Replace a rule, notify open pages, and return all `rules`. Returns 404 for an unknown rule, and 422 for
+    an invalid formula."""
     known = service.workspace.rules.all().get(rule_id)
     with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, body.rule(since=known.since if known else 0.0))
@@ -111,10 +108,8 @@ def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentSe
 
 @router.delete("/rules")
 def forget(rule_id: RuleId, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Delete a rule, and return all remaining rules. Returns 404 for an unknown rule.
-
-    A built-in rule can only be switched off: to delete it returns 409.
-    """
+    """Delete a rule, notify open pages, and return all remaining `rules`. Returns 404 for an unknown rule,
+    and 409 for a built-in rule, which can only be switched off."""
     if rule_id in BUILT_IN:
         raise ApiError(409, "built_in_rule", "A built-in rule cannot be deleted. Switch it off instead.")
     with _changing(request, service, rule_id):

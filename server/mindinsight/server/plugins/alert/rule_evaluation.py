@@ -114,10 +114,10 @@ def matches(tag: str, pattern: str) -> bool:
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
-    """Return the Unix time at which a run had been silent for `minutes`, or None if that is after `now`.
+    """Return the Unix time at which a run had been silent for `minutes`. Return None if that is after `now`,
+    or if the run has ended, has no file, or is still being read.
 
-    Also None if the run has ended, has no file, or is still being read. A training that was killed or hangs
-    has not closed its files, so it has not ended.
+    A training that was killed or hangs has not closed its files, so it has not ended.
     """
     when = run.last_event + 60 * minutes
     unread = any(file.read + file.pending < file.size and not file.error for file in run.files)

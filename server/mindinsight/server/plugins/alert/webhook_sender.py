@@ -202,11 +202,9 @@ class Outbox(threading.Thread):
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue the unknown alerts that are warnings or errors, except those older than a new webhook, which
-        become known without being sent. ``alerts`` are the newest first.
-
-        The alerts that exist when a webhook is new are marked as known and not sent.
-        """
+        """Queue the unknown warnings and errors, mark all ``alerts``, the newest first, as known, and store
+        both. Alerts older than a new webhook are not queued. Of too many queued alerts, the oldest are
+        dropped and counted."""
         with self._changed:
             state = self._state
             known = set(state.seen)
@@ -328,10 +326,7 @@ class WebhookSender:
             outbox.stop()
 
     def check(self) -> None:
-        """Read the alerts once, and queue new ones for every webhook.
-
-        Do nothing before all files were read.
-        """
+        """Read the alerts once, and queue new ones for every webhook. Do nothing until all files are read."""
         alerts = self._alerts()
         for outbox in self._outboxes if alerts is not None else ():
             outbox.see(alerts or ())

@@ -135,12 +135,12 @@ def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> floa
 
 
 def differs_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> bool:
-    """Return True if two curves differ at their last common steps by more than noise does.
+    """Return True if two curves differ at their last common steps by more than noise does, or have too few
+    common steps to measure the noise.
 
     The medians of their differences over intervals are compared with 0 by a t test. Noise that lasts for more
     than a step makes neighbours alike, and widens what chance explains: by the end alone, and by all common
-    steps, without which long waves look like differences. Return True if too few steps are common to measure
-    the noise.
+    steps, without which long waves look like differences.
     """
     _, at, base_at = np.intersect1d(line[0], base[0], return_indices=True)
     count = max(round(_END * len(at)), min(len(at), _SHORT))
@@ -247,11 +247,10 @@ def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
     """Return the claims about two runs, in this order: main scalar, first divergence, all scalars, and the
-    end.
+    end. Without `rows` the only claim is that the runs have no scalar in common.
 
-    If the main scalar agrees, the first divergence comes before it. Without `rows` the only claim is that the
-    runs have no scalar in common. The last claims are about the scalars in ``alone``, which only the run or
-    only the baseline has.
+    If the main scalar agrees, the first divergence comes before it. The last claims are about the scalars in
+    ``alone``, which only the run or only the baseline has.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]

@@ -65,9 +65,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
     """Return the divergence of each scalar that both groups have. Those that diverge come first, by onset.
-
-    Scalars with a single value are left out, unless all of them have one.
-    """
+    Scalars with a single value are left out, unless all of them have only one."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
@@ -118,10 +116,10 @@ def why_claims(
     by: str = "",
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: settings by effect first, then scalars, then the rest.
+    If a group is empty, that is the only claim.
 
     A warning that the runs may belong to different experiments precedes them. `by` is the scalar by which the
-    runs were split. The groups differ in it by definition, so only its non-finite values are claimed. If a
-    group is empty, that is the only claim.
+    runs were split. The groups differ in it by definition, so only its non-finite values are claimed.
     """
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
@@ -294,7 +292,9 @@ def alignment(
     baseline: Annotated[str, Query(description="run id to compare with")],
     tolerance: Annotated[float, Query(gt=0, le=1, description="share of the baseline's size")] = 1e-3,
 ) -> dict[str, Any]:
-    """Return every scalar that both runs have, ranked by where and how it diverges.
+    """Return `claims`, and as `tags` every scalar that both runs have, ranked by where and how it diverges.
+    While a run is read for the first time, that is the only claim, and `tags` is empty. Returns 404 for an
+    unknown run.
 
     `verdict` is one of not_finite, drifts, grows (all the time, by `growth`), apart (at most steps), scaled
     (by `factor` at all steps), differs (too few steps, or too late, to tell noise from a divergence),
@@ -302,8 +302,7 @@ def alignment(
     `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
     divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
     if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
-    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists. While a run is read for the first
-    time, that is the only claim, and no scalar is compared.
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
@@ -337,8 +336,9 @@ def why(
     bad: Group,
     by: Annotated[str, Query(description="scalar by which the runs were split into groups")] = "",
 ) -> dict[str, Any]:
-    """Return the settings in which good and bad runs differ, the most telling first, and the step at which
-    each scalar diverges.
+    """Return `claims`, the `settings` in which good and bad runs differ, the most telling first, and as
+    `metrics` the step at which each scalar diverges. If a run is in both groups, or is read for the first
+    time, that is the only claim, and nothing is compared.
 
     `unknown` lists runs that do not exist. `effect` is the difference of both groups' shares among the values
     that separate them best, and `chance` the probability that any setting separates groups of these sizes as
@@ -347,8 +347,6 @@ def why(
     unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
     `at_end` are medians at the last step that both groups reach, `ends` those of the last values where means
     could not be compared up to the end. `since` is the step from which a scalar of few steps differs at each.
-    If a run is in both groups, or is read for the first time, that is the only claim, and nothing is
-    compared.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
@@ -395,10 +393,10 @@ def _setting_json(setting: Setting) -> dict[str, Any]:
 def health(
     service: CurrentService, job: Annotated[list[str], Query(description="job ids", max_length=50)]
 ) -> dict[str, Any]:
-    """Return the health of the ranks of jobs: the ranks of each job, and the divergences of each rank by tag.
+    """Return the health of the ranks of jobs as `jobs`, by job: its ranks, and the divergences of each rank
+    by tag. Unknown jobs and jobs with one rank are omitted.
 
-    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`. Unknown jobs
-    and jobs with one rank are omitted.
+    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`.
     """
     members: dict[str, list[Run]] = {name: [] for name in job}
     snapshot = service.store.snapshot()

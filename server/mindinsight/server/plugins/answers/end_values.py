@@ -44,11 +44,12 @@ class Since:
 
 
 def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> Since | None:
-    """Return the step from which a scalar with few steps differs significantly between good and bad runs.
+    """Return the step from which a scalar with few steps differs significantly between good and bad runs,
+    with the medians at the last common step. Return None if the values do not differ there, or if the groups
+    have more than 64 steps in common.
 
-    From that step on, the same group is mostly higher at each step. Return None if the last step does not
-    differ, or if the groups have more than 64 steps in common. ``tests`` scalars are compared, each at all
-    steps at which both groups have finite values. Runs that end before the last step are left out, or a
+    From that step on, the same group is mostly higher at each step. ``tests`` scalars are compared, each at
+    all steps at which both groups have finite values. Runs that end before the last step are left out, or a
     difference could begin where they end.
     """
     recorded = [
@@ -184,9 +185,10 @@ def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[
 
 def length_claims(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
     """Yield the claim that the runs of one group all end before those of the other do, by more than chance.
+    Yield nothing if a run of the shorter group failed or ended with a non-finite value, or if a run has no
+    step.
 
-    Nothing is yielded if a run of the shorter group failed, or ended with a non-finite value: it ended early
-    because it is bad. Nothing either if a run has no step.
+    A run that failed ended early because it is bad.
     """
     lasts = [[_last_step(run) for run in group] for group in (good, bad)]
     ends = [[step for step in group if step is not None] for group in lasts]

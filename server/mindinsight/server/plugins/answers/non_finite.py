@@ -39,8 +39,8 @@ class _Group(NamedTuple):
 
 
 def non_finite_claims(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
-    """Yield claims on how many runs of both groups have NaN or infinity in a scalar, if any run of either
-    has.
+    """Yield up to three claims on how many runs of both groups have NaN or infinity in a scalar, if any run
+    of either has.
 
     Scalars with the same counts share a claim. Its verdict is a note where the share of both groups is the
     same, and unknown where chance may explain the difference.

@@ -70,10 +70,10 @@ class HealthCache:
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
     def of(self, members: Sequence[Run], left_out: int = 0) -> JobHealth:
-        """Return the health of a job.
+        """Return the health of a job. It is computed again only if ranks or scalars changed or its points
+        have grown by 1 %. ``members`` are the runs of its ranks that the server shows, at least one.
 
-        ``members`` are the runs of its ranks that the server shows, at least one. ``left_out`` is the number
-        of runs that the server does not show.
+        ``left_out`` is the number of runs that the server does not show.
         """
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)

@@ -133,7 +133,8 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) -> Iterator[Claim]:
-    """Yield claims about the settings that tell good runs from bad ones, or that none does.
+    """Yield claims about the settings that tell good runs from bad ones, or that none does. Yield nothing if
+    the settings that differ cannot be compared, because only one group recorded them.
 
     ``rows`` are the settings that differ, the most telling first. ``recorded`` is the number of all compared
     settings, ``good`` and ``bad`` the numbers of runs.
@@ -174,7 +175,8 @@ def setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) 
 
 
 def unrecorded_claims(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
-    """Yield claims about settings that some runs did not record, and whether their values were compared.
+    """Yield up to three claims about settings that some runs did not record, and whether their values were
+    compared.
 
     ``good`` and ``bad`` are the numbers of runs.
     """

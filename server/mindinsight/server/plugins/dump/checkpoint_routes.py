@@ -44,11 +44,9 @@ def _job_key(kind: str, paths: Iterable[Path]) -> tuple[str, tuple[tuple[Path, i
 
 
 def searched_checkpoints(sessions: Sessions, paths: Sequence[Path]) -> list[bool]:
-    """Return whether each checkpoint of a finished timeline of the files `paths` has NaN or infinity.
-
-    Checkpoints in which the timeline could not read every tensor, and found none, are left out. [] if there
-    is no finished timeline of exactly these files.
-    """
+    """Return a bool for each checkpoint of a finished timeline of the files `paths`: True if it has NaN or
+    infinity. Checkpoints without any that could not be read completely are left out. Return [] if there is no
+    finished timeline of exactly these files."""
     job: BackgroundJob[checkpoint_weights.TimelineRow] | None
     job = sessions.find(_job_key("timeline", paths), BackgroundJob)
     if job is None or not job.done or job.error:
@@ -83,9 +81,8 @@ Start = Annotated[StartJob, Depends()]
 
 @router.get("/checkpoints")
 def checkpoints(service: CurrentService) -> dict[str, Any]:
-    """List checkpoints up to six folders below the base directories, except those inside dumps, and the
-    series they form.
-    """
+    """Return up to 2000 `checkpoints`, up to six folders below the base directories, except those inside
+    dumps, and the `series` they form."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
     found_files = (_checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH) for mount in mounts)
@@ -261,7 +258,8 @@ def timeline(
     ],
     offset: Annotated[int, Query(ge=0, description="rows that the client has")] = 0,
 ) -> dict[str, Any]:
-    """Return the rows of tensors from `offset` on computed so far. Repeat until `done`.
+    """Return the `rows` of tensors from `offset` on computed so far. Repeat until `done`. Returns 404 for an
+    unknown file, and 422 for an unreadable one.
 
     Each row has a state, a relative change (L2) and a number of non-finite elements for each checkpoint, and
     `weight`: true for a floating-point tensor that is no optimizer state by its name. What is unknown is
@@ -303,10 +301,10 @@ def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
-    """Return the values of the tensor `name` in `file`. FastAPI dependency.
+    """Return the values of the tensor `name` in `file`. FastAPI dependency. Raises ApiError if the file or
+    the tensor is unknown or unreadable, or the values are not numbers.
 
-    Raises ApiError if the file or the tensor is unknown or unreadable, or the values are not numbers. The
-    file is opened in a worker process, which returns only the location of the values.
+    The file is opened in a worker process, which returns only the location of the values.
     """
     path = checkpoint_path(service, file)
     try:

@@ -93,10 +93,11 @@ def rows(
     relative: float | None = None,
     start: Start = "",
 ) -> dict[str, Any]:
-    """Return the rows of a comparison computed so far, in execution order of the target or worst first.
+    """Return a page of the `rows` of a comparison computed so far, in execution order of the target or worst
+    first. The `claims` are decided once it is `done`. Returns 404 for an unknown or expired number.
 
-    The claims are decided once all rows are computed. Until then one names the first difference so far.
-    Without a tolerance, the default of each type applies.
+    Until then a claim names the first difference so far. Without a tolerance, the default of each type
+    applies.
     """
     job = COMPARISON.find(service, number)
     done = job.done  # read before the rows, so that none is added after it
@@ -133,6 +134,7 @@ def strip(
     service: CurrentService, number: int, cosine: float | None = None, relative: float | None = None
 ) -> dict[str, Any]:
     """Return error and state of every operator so far as columns, in execution order, and their layers.
+    Returns 404 for an unknown or expired number.
 
     `measure` names the error: the L2 distance relative to the reference, or the relative error of the norm if
     no values were compared. `states` are indices into `names`. `done` is false while more may come.
@@ -155,7 +157,8 @@ def strip(
 
 @router.get("/compare/{number}/csv", response_class=Response)
 def report(service: CurrentService, number: int, msprobe: bool = False) -> Response:
-    """Return a comparison as CSV: all rows so far, with the columns of this server or msprobe's."""
+    """Return a comparison as CSV: all rows so far, with the columns of this server or msprobe's. Returns 404
+    for an unknown or expired number."""
     sink = io.StringIO()
     compared: list[Row] = list(COMPARISON.find(service, number).items)
     if msprobe:
@@ -169,10 +172,8 @@ def report(service: CurrentService, number: int, msprobe: bool = False) -> Respo
 
 @router.get("/compare/{number}/xlsx", response_class=Response)
 def workbook(service: CurrentService, number: int) -> Response:
-    """Return a comparison as an Excel workbook with msprobe's columns: all rows so far.
-
-    Returns 503 if the server lacks the package for Excel.
-    """
+    """Return a comparison as an Excel workbook with msprobe's columns: all rows so far. Returns 404 for an
+    unknown or expired number, and 503 if the server lacks the package for Excel."""
     if not comparison_export.has_xlsx():
         text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
         raise ApiError(503, "no_excel", text)
@@ -183,10 +184,8 @@ def workbook(service: CurrentService, number: int) -> Response:
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the largest relative error of the outputs of each operator of the target, by its name.
-
-    Operators without a known error are left out.
-    """
+    """Return the largest relative error of the outputs of each operator of the target, by its name, without
+    operators whose error is unknown."""
     errors: dict[str, float] = {}
     for row in list(rows):
         entry, error = row.compared.pair.target, row_error(row)

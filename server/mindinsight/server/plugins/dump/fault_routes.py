@@ -67,7 +67,8 @@ class Check(BaseModel):
 
 @router.get("/conditions")
 def known_conditions() -> dict[str, Any]:
-    """List all conditions with their parameters, and the watchpoints for common faults."""
+    """Return all conditions with their parameters as `conditions`, and the watchpoints for common faults as
+    `common`."""
     rows = [
         {
             **{name: getattr(condition, name) for name in ("id", "abbreviation", "target")},
@@ -88,7 +89,7 @@ def fault(
     service: CurrentService, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
 ) -> dict[str, Any]:
     """Return the first fault over steps and ranks, or with `all` those of every step, with the operator's
-    source. Returns 404 for an unknown dump, rank or step.
+    source, as `faults`, [] if there is none. Returns 404 for an unknown dump, rank or step.
 
     Without a fault, `divergence` is the first operator with different results on ranks that should agree.
     `coverage` counts the tensors searched and those that could not be judged: without a fault, `judged`
@@ -148,7 +149,8 @@ FAULT_SEARCH: Final = NumberedJob("fault_search", FaultSearch, _fault_search)
 
 @router.post("/fault")
 def start_fault_search(service: CurrentService, body: FaultSearch) -> dict[str, int]:
-    """Start a search of the first fault in the background, and return its number as `search`."""
+    """Start a search of the first fault in the background, and return its number as `search`. Returns 404 for
+    an unknown dump, rank or step."""
     return {"search": FAULT_SEARCH.start(service, body)}
 
 
@@ -184,7 +186,8 @@ CHECK: Final = NumberedJob("check", Check, _check)
 
 @router.post("/check")
 def start_check(service: CurrentService, body: Check) -> dict[str, int]:
-    """Start a check in the background, and return its number as `check`."""
+    """Start a check in the background, and return its number as `check`. Returns 404 for an unknown dump,
+    rank or step, and 422 for an invalid condition."""
     return {"check": CHECK.start(service, body)}
 
 
@@ -195,7 +198,8 @@ def hits(
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Return the hits of a check so far, in execution order.
+    """Return a page of the `hits` of a check so far, in execution order. Returns 404 for an unknown or
+    expired number.
 
     `findings` are the hits by condition and operator, the worst first, without those of views of a tensor
     that has a hit, each with the figures of its worst step. They are the first `limit`, and `findings_total`

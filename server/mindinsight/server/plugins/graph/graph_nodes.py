@@ -74,10 +74,8 @@ def search(
 def inside(
     tree: CurrentTree, node: Annotated[str, Query(description="path or index of a scope")] = ""
 ) -> dict[str, Any]:
-    """Return the children of a scope, for browsing without a drawing.
-
-    Without `node` they are those of the root.
-    """
+    """Return the children of a scope, or of the root without `node`, as `inside`, for browsing without a
+    drawing. Returns 404 for an unknown node."""
     index = node_index(tree, node) if node else ROOT
     return {"inside": [node_json.entry(tree, child) for child in tree.children(index)]}
 
@@ -105,7 +103,8 @@ def flow(
     source: Annotated[str, Query(description="path or index of a box")],
     target: Annotated[str, Query(description="path or index of a box; either may enclose the other")],
 ) -> dict[str, Any]:
-    """Return the values that flow along an edge of the drawing: their producing and consuming operators."""
+    """Return the values that flow along an edge of the drawing: their producing and consuming operators.
+    Returns 404 for an unknown node."""
     return node_json.flow_json(tree, node_index(tree, source), node_index(tree, target))
 
 
@@ -153,9 +152,8 @@ def traced(
     direction: graph_search.Direction = "up",
     shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
 ) -> dict[str, Any]:
-    """Return the number of operators that a node depends on (up) or that depend on it (down), in total and
-    by box.
-    """
+    """Return the number of operators that a node depends on (up) or that depend on it (down), in total and by
+    box. Returns 404 for an unknown node."""
     leaves = graph_search.trace(tree, node_index(tree, node), direction)
     boxes = graph_search.count_by_box(tree, tree_cache.node_indices(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}

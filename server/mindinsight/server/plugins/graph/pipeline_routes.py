@@ -27,11 +27,12 @@ router = APIRouter(route_class=GraphRoute)
 @router.get("/pipeline")
 def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
     """Return the profile of a run's data pipeline by MindSpore's profiler: operators in the order of the
-    data, each with the queue after it and its processor time in percent of one processor.
+    data, with queue and processor time. If there is no profile, or it cannot be read, a claim says so and all
+    else is empty or null.
 
-    `node` is the index in the graph of the pipeline, or null. `batch_ms` is the mean time between two
-    batches, `wait_ms` how long the training waited for one. `claims` names what holds the pipeline up.
-    Without a profile, or if it cannot be read, a claim says so and all else is empty or null.
+    The queue is the one after the operator, `cpu` its processor time in percent of one processor. `node` is
+    the index in the graph of the pipeline, or null. `batch_ms` is the mean time between two batches,
+    `wait_ms` how long the training waited for one. `claims` names what holds the pipeline up.
     """
     snapshot = service.store.snapshot()
     record = snapshot.run(run)

@@ -125,10 +125,7 @@ def nearest_index(tree: Tree, path: str) -> int:
 
 def scopes_of(tree: Tree, text: str) -> list[int]:
     """Return the indices of scopes given as text: comma-separated, or `all`, optionally followed by `-5` for
-    all except 5.
-
-    Indices of operators and invalid ones are ignored, as in a link to an older graph.
-    """
+    all except 5. Indices of operators and invalid ones are ignored, as in a link to an older graph."""
     if text.split(",", maxsplit=1)[0] != "all":
         return [index for index in node_indices(tree, text) if tree.nodes[index] < 0]
     closed = {ROOT, *indices_of(text.removeprefix("all").replace("-", ""), len(tree.paths))}
@@ -137,9 +134,7 @@ def scopes_of(tree: Tree, text: str) -> list[int]:
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:
     """Return the indices of nodes given as text: comma-separated, or `all` except the root. [] for None.
-
-    Invalid ones are ignored, as in a link to an older graph.
-    """
+    Invalid ones are ignored, as in a link to an older graph."""
     if text == "all":
         return list(range(ROOT + 1, len(tree.paths)))
     return indices_of(text, len(tree.paths))

@@ -101,11 +101,9 @@ def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dic
 
 
 def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> dict[str, Any]:
-    """Return the points that a tag's line gained since a client read `since` rows of `generation`.
-
-    With `whole`, the client has to read the whole line, because older points changed. No points are returned
-    then. The same for a run without the tag.
-    """
+    """Return the points that a tag's line gained since a client read `since` rows of `generation`. If older
+    points changed, very many are new, or the run lacks the tag, `whole` is true and there are no points: the
+    client has to read the whole line."""
     series = series_of(run, tag)
     if series is None:
         return missing_rows(run.id)
@@ -158,9 +156,8 @@ def _last_step_before(series: ScalarSeries, since: int) -> int | None:
 
 
 def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]:
-    """Return the columns of the rows of `line` in `view`. Raises ApiError for an unknown axis. `start` is the
-    run's wall time zero.
-    """
+    """Return step, wall and value of the rows of `line` in `view`, with `x` on other axes and `smooth` if
+    smoothed. Raises ApiError for an unknown axis. `start` is the run's wall time zero."""
     smoothed = smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else None
     rows, x = _axis(run, line, view.x, start)
     shown = inside(x, view.low, view.high)
@@ -354,10 +351,9 @@ async def series_answer(
     service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
 ) -> Response:
     """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
-    Raises ApiError for an invalid formula or axis.
+    Unknown runs, and runs without the tag, are omitted. Raises ApiError for an invalid formula or axis.
 
-    Unknown runs, and runs without the tag, are omitted. The list has a response for the tag and for each one
-    in `also`.
+    The list has a response for the tag and for each one in `also`.
     """
     body = await _body(service, query, accept)
     if also:

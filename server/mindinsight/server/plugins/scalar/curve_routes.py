@@ -72,10 +72,8 @@ class Known(BaseModel):
     generation: int = Field(description="``generation`` of the last response")
 
     def newest(self, snapshot: Snapshot, smoothing: Smoothed) -> dict[str, Any]:
-        """Return the points that the series gained after `since` rows, smoothed by these parameters.
-
-        If the run or tag is unknown, the columns are empty, with `whole`.
-        """
+        """Return the points that the series gained after `since` rows, smoothed by these parameters. If the
+        run or tag is unknown, the columns are empty, and `whole` is true."""
         run = snapshot.runs.get(self.run)
         if run is None:
             return chart_columns.missing_rows(self.run)
@@ -94,15 +92,15 @@ class Tails(Smoothed):
 
 
 async def series(state: State, headers: Headers, query: Curves) -> Response:
-    """Return every run's curve of one tag: the extremes per pixel, both ends, and all non-finite values.
+    """Return every run's curve of one tag as `series`: the extremes per pixel, both ends, and all non-finite
+    values. Unknown runs, and runs without the tag, are omitted.
 
-    `count` is the number of points recorded, `points` the number on the line, of which the columns hold
-    those to draw, and `gaps` the steps around intervals that are far wider than usual. Of a run that
-    continues others `inherited` are their curves up to the fork, over steps alone. With `overwritten`,
-    intervals that a restart recorded again are separate lines. Runs without the tag are omitted. The
-    ranks of a job in `fold` are one curve: their median, with the range over all of them as `low` and
-    `high`, and the number of `ranks`. With `also` there are `answers`, one for each tag. In columns each
-    answer is an array of bytes that holds such a response.
+    `count` is the number of points recorded, `points` the number on the line, of which the columns hold those
+    to draw, and `gaps` the steps around intervals that are far wider than usual. Of a run that continues
+    others `inherited` are their curves up to the fork, over steps alone. With `overwritten`, intervals that a
+    restart recorded again are separate lines. The ranks of a job in `fold` are one curve: their median, with
+    the range over all of them as `low` and `high`, and the number of `ranks`. With `also` there are
+    `answers`, one for each tag. In columns each answer is an array of bytes that holds such a response.
     """
     wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
     return await chart_columns.series_answer(state.service, wanted, headers.get("accept", ""), query.also)

@@ -28,11 +28,11 @@ class GroupEnd:
 
 
 def end_values(groups: Sequence[Sequence[tuple[Run, Line]]], ended: Ended) -> list[list[float]]:
-    """Return the finite values with which the runs of each group end. The ranks of a job count as one run.
+    """Return the finite values with which the runs of each group end, [] for a group without any. The ranks
+    of a job count as one run, with their mean.
 
     With ``hold`` that is the last value of each run, with ``drop`` of the runs that reach the last step of
-    all groups, and with ``common`` the value at the last step that all runs reach. A group without a finite
-    value has [].
+    all groups, and with ``common`` the value at the last step that all runs reach.
     """
     lines = [line for group in groups for _, line in group if len(line.steps)]
     if not lines:

@@ -224,13 +224,13 @@ def compare(
     px: Annotated[int, Query(ge=0, le=4000)] = 600,
     accept: Accept = "",
 ) -> Response:
-    """Return the difference and relative difference of each run to the baseline, at their common steps.
+    """Return the difference and relative difference of each run to the baseline, at their common steps, as
+    `series`. Runs without the tag have no row, and without the baseline no run has one.
 
-    `other` is a tag of the other runs that is compared with `tag` of the baseline. Runs without the tag have
-    no row, and without the baseline no run has one. `parted` is the first step with a relative difference
-    above the tolerance, null if there is none. `not_finite` is the first step at which a value is non-finite
-    and the baseline's differs. `claims` says where they differ first, or that they do not, or what is
-    unknown.
+    `other` is a tag of the other runs that is compared with `tag` of the baseline. `parted` is the first step
+    with a relative difference above the tolerance, null if there is none. `not_finite` is the first step at
+    which a value is non-finite and the baseline's differs. `claims` says where they differ first, or that
+    they do not, or what is unknown.
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
@@ -339,10 +339,11 @@ async def layers(
     px: Annotated[int, Query(ge=1, le=2000, description="columns of the heat map")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """Return the means of a heat map: rows are the layers of `stem`, columns are ranges of steps.
+    """Return the means of a heat map: rows are the layers of `stem`, columns are ranges of steps. All are
+    empty if no scalar has the stem. Returns 404 for an unknown run.
 
     `mean` holds [layers, columns] numbers, NaN without a value. `not_finite` holds the indices of the cells
-    with non-finite values. `tags` and `layers` describe the rows. All are empty if no scalar has the stem.
+    with non-finite values. `tags` and `layers` describe the rows.
     """
     scalars = service.store.snapshot().run(run).scalars
     rows = layer_tags(scalars, stem)
@@ -367,10 +368,8 @@ async def layers(
 
 
 def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
-    """Return number and tag of each layer: the tags that equal `stem` with a number for its first `*`.
-
-    They are sorted by number. [] for a stem without `*`.
-    """
+    """Return (number, tag) of each layer, sorted: the tags that equal `stem` with a number for its first `*`.
+    Return [] for a stem without `*`."""
     before, star, behind = stem.partition("*")
     if not star:
         return []
@@ -387,10 +386,10 @@ def statistics(
     high: Annotated[float | None, Query(description="upper end of x")] = None,
     x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
 ) -> dict[str, Any]:
-    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x.
+    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x,
+    as `rows`. Unknown runs, and runs without the tag, are omitted.
 
-    Unknown runs, and runs without the tag, are omitted. Figures that need a finite value are null without
-    one.
+    Figures that need a finite value are null without one.
     """
     snapshot = service.store.snapshot()
     view = View(0, x, low, high)

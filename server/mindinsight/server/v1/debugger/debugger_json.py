@@ -31,7 +31,8 @@ def available_conditions(session: Session) -> list[Condition]:
 
 
 def collections_json(session: Session) -> list[dict[str, Any]]:
-    """Return the available conditions as JSON, grouped by target."""
+    """Return `id` and `conditions` of each target as JSON, with the conditions that are available at the
+    session's step, [] if there are none."""
     available = available_conditions(session)
     return [
         {
@@ -45,10 +46,8 @@ def collections_json(session: Session) -> list[dict[str, Any]]:
 def watchpoint_json(
     watchpoint: SessionWatchpoint, findings: tuple[Finding, ...] | None = None
 ) -> dict[str, Any]:
-    """Return a watchpoint as JSON: its id, condition and limits.
-
-    With the `findings` of a hit, each limit has the actual value that it was compared with, None if it was
-    not.
+    """Return a watchpoint as JSON: `id`, and `watch_condition` with `id`, `abbr` and `params`. With the
+    `findings` of a hit, each limit has the `actual_value` that was compared with it, None if there is none.
     """
     actual = {finding.name: finding.actual for finding in findings or ()}
     params: list[dict[str, Any]] = []
@@ -182,7 +181,7 @@ def stack_json(operator: Operator | None) -> list[dict[str, Any]]:
 
 
 def frame_json(frame: Frame) -> dict[str, Any]:
-    """Return a stack frame as JSON."""
+    """Return a stack frame as JSON: `file_path`, `line_no` and `code_line`."""
     return {"file_path": frame.file, "line_no": frame.line, "code_line": frame.code}
 
 
@@ -194,7 +193,8 @@ def nodes_json(
 
 
 def levels_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
-    """Return the nodes of each level from the root to the level of a node, nested in `children`."""
+    """Return `scope_name` and `nodes` of each level from the root to the level of a node, nested in
+    `children` of the level above. The last `children` is {}."""
     levels: dict[str, Any] = {}
     for scope in [*graph.tree.ancestors(index)[::-1], ROOT]:
         nodes = nodes_json(graph, graph.tree.children(scope), watched)

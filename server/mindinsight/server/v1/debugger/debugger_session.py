@@ -51,25 +51,24 @@ class Events:
         self._closed = True
 
     def add(self, event: Event) -> None:
-        """Append an event. Its position is added to its metadata."""
+        """Append a copy of an event, with its position as `pos` in its metadata. Beyond CAPACITY events, drop
+        the oldest."""
         with self._lock:
             self._count += 1
             metadata = {**event.get("metadata", {}), "pos": f"{self._id}:{self._count}"}
             self._events.append((self._count, {**event, "metadata": metadata}))
 
     def after(self, position: str) -> Event | None:
-        """Return the event after a position, or None if there is none yet.
-
-        For an invalid position, or one of another buffer, return the oldest event.
-        """
+        """Return the event after a position, or None if there is none yet. For an invalid position, or that
+        of another buffer, return the oldest event."""
         ring, _, number = position.partition(":")
         last_number = (index_of(number, self._count + 1) or 0) if ring == self._id else 0
         with self._lock:
             return next((event for event_number, event in self._events if event_number > last_number), None)
 
     async def wait(self, position: str) -> Event:
-        """Return the event after a position, or only the position if there is none within
-        `patience` seconds."""
+        """Return the event after a position, or `{"metadata": {"pos": position}}` if there is none within
+        `patience` seconds or before the buffer is closed."""
         end = time.monotonic() + self.patience
         while (event := self.after(position)) is None:
             if self._closed or time.monotonic() >= end:
@@ -110,7 +109,8 @@ class DumpGraph:
 
 
 def display_name(graph: str) -> str:
-    """Return a graph's name with underscores for slashes, which separate scopes: `Net_0` for `Net/0`."""
+    """Return a graph's name with underscores for slashes, which separate scopes: `Net_0` for `Net/0`. An
+    empty name becomes `graph`."""
     return graph.replace("/", "_") or "graph"
 
 
@@ -237,7 +237,7 @@ class Session:
         return {name: status[name] for name in names or status}
 
     def add_watchpoint(self, watchpoint: SessionWatchpoint) -> int:
-        """Add a watchpoint under a new number and return the number."""
+        """Add a watchpoint under a new number, mark the hits as stale, and return the number."""
         with self._lock:
             self._last_watchpoint += 1
             number = self._last_watchpoint
@@ -245,27 +245,26 @@ class Session:
         return number
 
     def set_watchpoint(self, watchpoint: SessionWatchpoint) -> None:
-        """Add or replace the watchpoint with this id."""
+        """Add or replace the watchpoint with this id, and mark the hits as stale."""
         with self._lock:
             self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
             self.stale = True
 
     def remove_watchpoint(self, number: int) -> None:
-        """Remove the watchpoint with this id, if there is one."""
+        """Remove the watchpoint with this id, if there is one. Mark the hits as stale in any case."""
         with self._lock:
             self.watchpoints = {key: watch for key, watch in self.watchpoints.items() if key != number}
             self.stale = True
 
     def advance(self, steps: int) -> None:
-        """Advance in the background by `steps`, or to the end for -1, until the first step with a hit. Raises
-        V1Error if a job is running.
-        """
+        """Drop the hits, and advance in the background by `steps`, or to the end for -1, until the first step
+        with a hit. Raises V1Error if a job is running."""
         last = self.total_steps() if steps < 0 else min(self.step + steps, self.total_steps())
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the current step again in the background, with the current watchpoints. Raises V1Error if a
-        job is running."""
+        """Drop the hits, and check the current step again in the background, with the current watchpoints.
+        Raises V1Error if a job is running."""
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:

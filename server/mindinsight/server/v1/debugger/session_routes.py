@@ -60,11 +60,8 @@ def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
 async def poll_data(
     session: CurrentSession, pos: Annotated[str | None, optional_text("pos", needed=True)]
 ) -> Event:
-    """Return the event after a position ("0" for the first), waiting up to 25 seconds. Returns an error
-    without a position.
-
-    If there is none by then, return only the position.
-    """
+    """Return the event after a position ("0" for the first), or only the position if there is none within 25
+    seconds. Returns an error without a position."""
     if pos is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
     return await session.events.wait(pos)
@@ -109,9 +106,9 @@ _MOST_STEPS: Final = 2**31 - 1  # the largest int32
     "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name",
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state. Returns
-    an error if the body is invalid, to continue or jump while a job is running, and to pause while none is.
-    """
+    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state as
+    `metadata`. Returns an error if the body is invalid, to continue or jump while a job is running, and to
+    pause while none is."""
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -130,9 +127,9 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed, and return the session's state. Returns
-    an error if no watchpoint has changed since the last check, before the first step, and while a job is
-    running."""
+    """Check the current step again, after watchpoints have changed, and return the session's state as
+    `metadata`. Returns an error if no watchpoint has changed since the last check, before the first step, and
+    while a job is running."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
@@ -187,8 +184,11 @@ _MODES: Final = ("all", "node", "watchpoint")
 
 @router.post_json("/{session_id}/retrieve", "mode (all, node or watchpoint) and params")
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the whole state, the nodes of a scope, or the watchpoints. Returns an error for an unknown mode,
-    rank, graph, node or watchpoint."""
+    """Return the whole state, the nodes of a scope as `graph`, or all watchpoints as `watch_points`, by
+    `mode`. Returns an error for an unknown mode, rank, graph, node or watchpoint.
+
+    With a `watch_point_id`, nodes have their watch state, and the mode `watchpoint` returns nodes, too.
+    """
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -214,7 +214,7 @@ def watch_of(
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the names of a rank's graphs, and the given nodes, as JSON."""
+    """Return the names of a rank's graphs, and the given nodes, as JSON: `graph_names` and `nodes`."""
     names = [display_name(graph) for graph in session.dump.graphs(rank)]
     return {"graph_names": names, "nodes": nodes}
 
@@ -288,7 +288,7 @@ def search(
     watch_point: Annotated[int, integer("watch_point_id", 0, 0, session_lookup.MOST_IDS)],
     word: Annotated[str | None, optional_text("stack_info_key_word")],
 ) -> dict[str, Any]:
-    """Return the nodes that match all conditions, nested in their scopes. Without a condition there are none.
+    """Return the nodes that match all conditions as `nodes`, nested in their scopes, [] without a condition.
     Returns an error for an unknown rank, graph, category or watchpoint."""
     graph = graph_of(session, rank, graph_name)
     watched = watch_of(session, rank, graph, watch_point)
@@ -310,9 +310,10 @@ def stacks(
     rows: Annotated[int, integer("limit", 10, 0, 100)],
     page: Page,
 ) -> dict[str, Any]:
-    """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files.
+    """Return the source lines that lead to operators as `stack_infos`, grouped by file, or {} if no line
+    contains `key_word`. `offset` counts pages of files.
 
-    A `limit` of 0 returns all files. The object is empty if no line contains `key_word`.
+    A `limit` of 0 returns all files.
     """
     graphs = [session.graph(rank, None) for rank in session.dump.ranks]
     frames = {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}
@@ -330,8 +331,8 @@ def stacks(
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
 def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
-    """Return the steps of a rank, from 1, with the graphs that ran in each. Returns an error for an unknown
-    rank."""
+    """Return the steps of a rank, from 1, as `graph_runs`, with the graphs that ran in each. Returns an error
+    for an unknown rank."""
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
         {
@@ -348,11 +349,8 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
 def search_nodes(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
-    """Return the indices that match a name, a category and a word of the call stack. Raises V1Error for an
-    unknown category.
-
-    Returns an empty list without any condition.
-    """
+    """Return the indices that match a name, a category and a word of the call stack, [] without any
+    condition. Raises V1Error for an unknown category."""
     if category and category not in CATEGORIES:
         text = f"Parameter node_category must be one of {', '.join(CATEGORIES)}."
         raise V1Error(Fault.DEBUGGER_VALUE, text)

@@ -45,7 +45,7 @@ def requested_slot(
     graph_name: session_lookup.GraphName,
 ) -> Slot:
     """Return the tensor that a request names. FastAPI dependency. Raises V1Error if its name is missing or
-    unknown."""
+    unknown, or `detail` is not `data`."""
     if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)
@@ -56,8 +56,8 @@ RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 @router.post_json("/{session_id}/tensor-history", "name of a node, graph_name, rank_id")
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return the outputs and inputs of a node, without their values. A scope has none. Returns an error for
-    an unknown node."""
+    """Return the outputs and inputs of a node as `tensor_history`, without their values, [] for a scope.
+    Returns an error for an unknown node."""
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = session_lookup.graph_of(session, rank, graph_name)
@@ -82,10 +82,9 @@ def tensor_value(
     shape: Shape,
     prev: Annotated[str | None, optional_text("prev", "true: of the previous step")],
 ) -> dict[str, Any]:
-    """Return the values of a tensor or a slice, with statistics.
-
-    Both are empty if the values were not dumped. Too many values are replaced by a text.
-    """
+    """Return the values of a tensor or a slice as `tensor_value`, with statistics: null and {} if they were
+    not dumped, a text in place of too many values. Returns an error for an unknown tensor or an invalid
+    slice."""
     step = session.step - (prev == "true")
     entry = entry_of(session, slot, step)
     values = dumped(entry, read_tensor)
@@ -105,8 +104,9 @@ def tensor_comparisons(
     shape: Shape,
     tolerance: Annotated[str | None, optional_text("tolerance", "from 0 to 1")],
 ) -> dict[str, Any]:
-    """Compare a parameter with the previous step: [before, now, difference] for each element. Returns an
-    error if the tensor is no parameter, or was not dumped at both steps.
+    """Compare a parameter with the previous step: [before, now, difference] for each element, as
+    `tensor_value.diff`. Returns an error if the tensor is no parameter, or was not dumped at both steps, and
+    for an invalid slice or `tolerance`.
 
     Differences up to `tolerance` times the earlier value become 0.
     """
@@ -122,7 +122,8 @@ def tensor_comparisons(
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
-    """Return the metadata of a tensor at a step, as JSON. Shape and type are empty if it was not dumped."""
+    """Return the metadata of a tensor at a step, as JSON. If it was not dumped, `dtype` is DT_UNDEFINED,
+    `shape` [], `bytes` 0 and `tensor_status` empty."""
     entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
     earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
     header = dumped(entries.get(slot), describe_tensor)
@@ -204,8 +205,8 @@ def tensor_graphs(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the node of a tensor and its neighbours in the graph, with statistics of their outputs. Returns
-    an error before the first step, and for an unknown tensor."""
+    """Return the node of a tensor and its neighbours as `graph.nodes`, with statistics of their outputs.
+    Returns an error before the first step, and for an unknown tensor."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     slot = session_lookup.slot_of(session, name, rank, graph_name)
@@ -253,8 +254,8 @@ def _slot(slot: str, values: Any) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/tensor-files/load", "name of a tensor, graph_name, prev, rank_id")
 def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Prepare a tensor of the current or the previous step for download, and return its step. Returns an
-    error if its values were not dumped."""
+    """Prepare a tensor of the current or the previous step for download, in place of an earlier one, add an
+    event, and return `in_memory` and its `step`. Returns an error if its values were not dumped."""
     rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
     previous = body.get("prev") in (True, "true")

@@ -28,8 +28,8 @@ def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     "condition (id, params); watch_nodes: names of nodes, all of the target without it",
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create a watchpoint and return its id. Returns an error for an invalid condition or an unknown node,
-    and while a job is running."""
+    """Create a watchpoint, and return its `id` and the session's state as `metadata`. Returns an error for an
+    invalid condition or an unknown node, and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
@@ -44,8 +44,8 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern",
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them, and return the session's state. Returns an error for an
-    unknown watchpoint or node, and while a job is running.
+    """Add nodes to a watchpoint or remove them, and return the session's state as `metadata`. Without nodes
+    nothing changes. Returns an error for an unknown watchpoint or node, and while a job is running.
 
     A scope stands for all operators in it.
     """
@@ -62,8 +62,8 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/delete-watchpoint", "watch_point_id; without it all are removed")
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them, and return the session's state. Returns an error for an unknown
-    watchpoint, and while a job is running."""
+    """Delete a watchpoint, or all of them, and return the session's state as `metadata`. Returns an error for
+    an unknown watchpoint, and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     only = body.get("watch_point_id")
     watchpoints = session.watchpoints
@@ -74,8 +74,8 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/set-recommended-watch-points", "requestBody: {set_recommended: true}")
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create watchpoints for the common faults and return their ids, or decline them with `set_recommended:
-    false`. Returns an error if the session has done either before."""
+    """Create watchpoints for the common faults and return their ids as `id`, or decline them with
+    `set_recommended: false`. Returns an error if the session has done either before."""
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
     request = body["requestBody"]
@@ -136,8 +136,8 @@ _ERRORS: Final = (
     "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node",
 )
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Return a page of the nodes with hits, in execution order, or no page if there are none. Returns an
-    error for a page past the last."""
+    """Return a page of the nodes with hits as `watch_point_hits`, in execution order, or only `outdated` if
+    there are none. Returns an error for an invalid `group_condition`, and for a page past the last."""
     group = body.get("group_condition")
     if not isinstance(group, dict):
         raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
@@ -161,8 +161,8 @@ def tensor_hits(
     name: session_lookup.TensorName,
     graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
-    """Return the watchpoints that a tensor hit, [] if it hit none. Returns an error for an unknown tensor,
-    and while a job is running."""
+    """Return the watchpoints that a tensor hit as `watch_points`, [] if it hit none. Returns an error for an
+    unknown tensor, and while a job is running."""
     _check_waiting(session, Fault.DEBUGGER_HITS)
     slot = session_lookup.slot_of(session, name, rank, graph_name)
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
@@ -176,10 +176,8 @@ def slot_hits(session: Session, rank: int, operator: Operator, slot: str) -> lis
 
 
 def hits_of(session: Session, rank: int) -> list[Hit]:
-    """Return the hits of a rank at the current step, including unevaluated ones.
-
-    Hits of deleted watchpoints are omitted.
-    """
+    """Return the hits of a rank at the current step, including unevaluated ones, without those of deleted
+    watchpoints."""
     known = session.watchpoints
     return [hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in known]
 

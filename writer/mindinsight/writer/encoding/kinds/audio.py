@@ -20,7 +20,7 @@ class AudioEncoder(MessageEncoder):
         raise TypeError(f"{self.kind} takes {taken}, got {type(value).__name__}")
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the size of the file in bytes."""
+        """Return the size of the file in bytes, as ``size``."""
         return {"size": len(message.encoded)}
 
 

@@ -17,7 +17,8 @@ class HistogramEncoder(ArrayEncoder):
     """Encoder of bool, integer or float arrays of one dimension or more, and of counted histograms."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return an Item with the array in ``value``, or with the message of a Histogram."""
+        """Return an Item with the array in ``value``, or with the message of a Histogram. Raises for an array
+        like ``ArrayEncoder.item``."""
         if isinstance(value, Histogram):
             return Item(self.kind, tag, _message(value))
         return super().item(tag, value, room, buffers)
@@ -34,7 +35,8 @@ class HistogramEncoder(ArrayEncoder):
         return _message(histogram(values))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the counts of elements, and minimum, maximum and sum of the finite ones."""
+        """Return ``count``, ``nan_count``, ``pos_inf_count`` and ``neg_inf_count`` of the elements, and
+        ``min``, ``max`` and ``sum`` of the finite ones."""
         return {name: json_number(getattr(message, name)) for name in _FACTS}
 
 

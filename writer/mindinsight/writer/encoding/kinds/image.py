@@ -43,7 +43,7 @@ class ImageEncoder(ArrayEncoder):
         return b"".join((*fields, wire.block(4, media.encode(picture))))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return width and height in pixels."""
+        """Return ``width`` and ``height`` in pixels."""
         return {"width": message.width, "height": message.height}
 
 

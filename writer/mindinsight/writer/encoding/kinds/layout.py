@@ -14,7 +14,7 @@ class LayoutEncoder(MessageEncoder):
         return chart_layouts.encode(chart_layouts.checked(value))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the number of charts."""
+        """Return the number of charts, as ``charts``."""
         return {"charts": sum(len(category.chart) for category in message.category)}
 
 

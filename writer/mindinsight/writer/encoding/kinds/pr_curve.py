@@ -20,7 +20,7 @@ class PrCurveEncoder(MessageEncoder):
         return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the number of thresholds."""
+        """Return the number of thresholds, as ``thresholds``."""
         return {"thresholds": message.dims[1]}
 
 

@@ -44,10 +44,11 @@ class TensorEncoder(ArrayEncoder):
         return b"".join(parts)
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return shape, count and number of non-finite elements, and minimum, maximum and mean of the finite
-        ones.
+        """Return ``shape``, ``count``, ``not_finite`` (number of non-finite elements), ``min``, ``max`` and
+        ``mean`` of the finite ones, and up to 1000 elements as ``values``. Without finite elements, minimum,
+        maximum and mean are missing.
 
-        Without finite elements the last three are missing. Up to 1000 elements are listed as ``values``.
+        ``values`` is missing if there are more elements.
         """
         numbers = np.asarray(message.float_data, dtype=np.float64)
         finite = numbers[np.isfinite(numbers)]

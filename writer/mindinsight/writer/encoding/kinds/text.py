@@ -16,7 +16,7 @@ class TextEncoder(MessageEncoder):
         return wire.block(1, value.encode("utf-8", "backslashreplace"))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the number of characters."""
+        """Return the number of characters, as ``length``."""
         return {"length": len(message.content)}
 
 

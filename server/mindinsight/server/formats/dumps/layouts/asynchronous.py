@@ -275,14 +275,16 @@ class AsynchronousLayout(Layout):
         return dump_types.Listing(tuple(overflows), tuple(damage))
 
     def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
-        """Return shape, type and size in bytes of a tensor. ``bin`` files give the host shape."""
+        """Return shape, type and size in bytes of a tensor. ``bin`` files give the host shape. Raises
+        UnreadableError."""
         if not ref.member:
             return npy_folder.npy_header(ref)
         slot = find_slot(Path(ref.path), *_member(ref))
         return dump_types.TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
 
     def values(self, ref: dump_types.TensorRef) -> Values:
-        """Return the values of a tensor, read in parts if it is stored in host order."""
+        """Return the values of a tensor, read in parts if it is stored in host order. Raises
+        UnreadableError."""
         return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_folder.npy_values(ref)
 
 

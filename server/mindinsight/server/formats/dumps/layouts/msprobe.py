@@ -93,7 +93,8 @@ class MsprobeLayout(Layout):
         )
 
     def values(self, ref: dump_types.TensorRef) -> Values:
-        """Return the values of a tensor file, read in parts if it is not compressed."""
+        """Return the values of a tensor file, read in parts if it is not compressed. Raises
+        UnreadableError."""
         if ref.path.endswith(".npy"):
             return npy_values(ref)
         file = open_torch(Path(ref.path))
