@@ -72,14 +72,12 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """Return a file that can be pickled: its ``read`` and ``values`` raise RuntimeError. Raises
-    UnreadableError for a file that cannot be read."""
+    """Return a file that can be pickled, without ``read`` and ``values``. Raises UnreadableError."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
 def locate_values(path: Path, name: str) -> Values:
-    """Return the lazy values of a tensor in a file. Raises KeyError if the file has no such tensor,
-    UnreadableError if the file cannot be read."""
+    """Return the lazy values of a tensor in a file. Raises KeyError without it, and UnreadableError."""
     if name not in _by_name(file := open_weights(path)):
         raise KeyError(name)
     return file.values(name)

@@ -92,11 +92,8 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if all operators that received a tensor gave finite results, or masks without effect,
-        and False if none received it.
-
-        Only recorded operators and results are considered.
-        """
+        """Return True if all recorded operators that received a tensor gave finite results, or masks without
+        effect, and False if none received it."""
         if position not in self._without_effect:
             self._without_effect[position] = False  # ends the recursion of a cycle
             entry = self._entries[position]
