@@ -334,7 +334,7 @@ def first_importance(contest: Contest) -> list[Row]:
 
 def _ask_optuna(settings: np.ndarray, losses: np.ndarray) -> None:
     study = optuna.create_study()
-    scale = optuna.distributions.FloatDistribution(0, 1)
+    scale: optuna.distributions.BaseDistribution = optuna.distributions.FloatDistribution(0, 1)
     scales = {f"setting_{index}": scale for index in range(SETTINGS)}
     for row, loss in zip(settings.tolist(), losses.tolist(), strict=True):
         params = dict(zip(scales, row, strict=True))
