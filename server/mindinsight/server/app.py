@@ -47,10 +47,8 @@ _log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
-    """Return the server as an ASGI application. Tests and notebooks may pass a `service`.
-
-    Pages need no FastAPI. The interfaces that do are imported on their first request.
-    """
+    """Return the server as an ASGI application. Tests and notebooks may pass a `service`. Pages need no
+    FastAPI. The interfaces that do are imported on their first request."""
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub()})
     v1, interface = LazyApp(lambda: _v1(state)), LazyApp(lambda: _interface(state))
@@ -116,10 +114,7 @@ def _below(path: str, part: ASGIApp) -> Mount:
 
 def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
     """Return an application that passes requests to the interface or to the pages, by the beginning of the
-    path.
-
-    The pages pass on requests that they do not know, such as `/metrics`.
-    """
+    path. The pages pass on requests that they do not know, such as `/metrics`."""
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
         app = interface if route_path(scope).startswith(INTERFACE) else pages
@@ -207,10 +202,8 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
 
 
 async def _start_light_threads() -> None:
-    """Start the threads of light requests at once, and keep them. The system may give fewer.
-
-    Anyio would wait for a new thread without a limit, and end idle threads. It has no option for either.
-    """
+    """Start the threads of light requests at once, and keep them. The system may give fewer. Anyio would
+    wait for a new thread without a limit, and end idle threads. It has no option for either."""
     limiter = to_thread.current_default_thread_limiter()  # loads the class of anyio's threads
     limiter.total_tokens = THREADS
     for kind in threading.Thread.__subclasses__():

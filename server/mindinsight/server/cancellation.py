@@ -70,12 +70,9 @@ def under(token: Token | None) -> Iterator[None]:
 
 
 def clear_frames_of(error: BaseException | None) -> None:
-    """Drop the local variables of the calls that an error has ended.
-
-    An error that is kept in a future, which one of these calls waited for, is freed only by the garbage
-    collector, minutes later in a server with nothing to do. A file that a generator has open stays open as
-    long.
-    """
+    """Drop the local variables of the calls that an error has ended. An error that is kept in a future,
+    which one of these calls waited for, is freed only by the garbage collector, minutes later in a server
+    with nothing to do. A file that a generator has open stays open as long."""
     while error is not None:
         clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__

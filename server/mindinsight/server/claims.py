@@ -49,10 +49,8 @@ class Claim:
 
 
 def exit_code(claims: Iterable[Claim], hidden: bool = False) -> int:
-    """Return a command's exit code: 1 for anything found, else 2 for anything unknown or ``hidden``, else 0.
-
-    With ``hidden``, damage or a lack of data hides something.
-    """
+    """Return a command's exit code: 1 for anything found, else 2 for anything unknown or ``hidden``, else
+    0. With ``hidden``, damage or a lack of data hides something."""
     verdicts = {claim.verdict for claim in claims}
     if "found" in verdicts:
         return 1
@@ -60,10 +58,8 @@ def exit_code(claims: Iterable[Claim], hidden: bool = False) -> int:
 
 
 def sentence(claim: Claim, language: str = "en", escape: Callable[[object], str] = str) -> str:
-    """Return the text of a claim, followed by the texts of the data missing to decide it.
-
-    `escape` is applied to each value, because values may come from a file.
-    """
+    """Return the text of a claim, followed by the texts of the data missing to decide it. `escape` is
+    applied to each value, because values may come from a file."""
     words = {name: _words(value, language, escape) for name, value in claim.values.items()}
     words |= {"n": claim.values["n"]} if "n" in claim.values else {}  # chooses between "one | many"
     texts = [message(claim.key, words, language)]

@@ -48,21 +48,16 @@ def message(
     key: str, words: Mapping[str, object], language: str = "en", escape: Callable[[object], str] = str
 ) -> str:
     """Return the text of a key with escaped `words` in place of `{name}`, or the key itself if it has no
-    text.
-
-    Of a text with two forms, `one | many`, the first is used if `n` is 1.
-    """
+    text. Of a text with two forms, `one | many`, the first is used if `n` is 1."""
     forms = language_texts(language).get(key, key).split(" | ")
     form = forms[0] if words.get("n") == 1 else forms[-1]
     return re.sub(r"\{(\w+)\}", lambda match: escape(words.get(match[1], match[0])), form)
 
 
 def plain_text(text: str) -> str:
-    """Return text for a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula.
-
-    Text that begins with an apostrophe gets a second one, so that readers can always remove the first.
-    Numbers such as -1.5 are unchanged.
-    """
+    """Return text for a CSV cell, with an apostrophe before text that a spreadsheet would read as a
+    formula. Text that begins with an apostrophe gets a second one, so that readers can always remove the
+    first. Numbers such as -1.5 are unchanged."""
     if not text.startswith(_GUARDED):
         return text
     try:

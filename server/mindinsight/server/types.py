@@ -89,10 +89,8 @@ class ScalarRows:
 
     @staticmethod
     def joined(pieces: Sequence[ScalarRows]) -> tuple[ScalarRows, ...]:
-        """Return the rows of all `pieces`, by one stable sort.
-
-        Tags with a float64 in any of them are separate.
-        """
+        """Return the rows of all `pieces`, by one stable sort. Tags with a float64 in any of them are
+        separate."""
         if len(pieces) == 1:
             return tuple(pieces)
         numbers: dict[str, int] = {}

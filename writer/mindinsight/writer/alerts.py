@@ -21,11 +21,9 @@ _log: Final = logging.getLogger(__name__)
 
 
 def alert(title: Any, text: Any, level: Any, dump: str = "") -> Item:
-    """Return an Item with the serialised Alert of summary.proto. Never raises: an invalid level is a warning.
-
-    Title and text are cut to LONGEST_TITLE and LONGEST_TEXT. ``dump`` is the path of a dump relative to the
-    directory of the event file. A path above LONGEST_PATH is left out.
-    """
+    """Return an Item with the serialised Alert of summary.proto. Never raises: an invalid level is a
+    warning. Title and text are cut to LONGEST_TITLE and LONGEST_TEXT. ``dump`` is the path of a dump
+    relative to the directory of the event file. A path above LONGEST_PATH is left out."""
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
         levels = ", ".join(_NUMBERS)

@@ -40,11 +40,9 @@ def flatten(configuration: Any) -> dict[str, Fact]:
 
 
 def train_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Return the facts that fit a field of a training's lineage, by the name of the field.
-
-    The last part of a path must be a known name, and the value must fit the field's type. Of several facts
-    for one field the first is used.
-    """
+    """Return the facts that fit a field of a training's lineage, by the name of the field. The last part
+    of a path must be a known name, and the value must fit the field's type. Of several facts for one field
+    the first is used."""
     known: dict[str, Fact] = {}
     for path, value in facts.items():
         name, kind = _TRAIN_FACTS.get(path.rpartition(".")[2], ("", str))

@@ -89,10 +89,8 @@ class ConsoleRecorder:
 
     def close(self, last: str = "") -> None:
         """Stop recording and restore the console. Return once everything printed before is recorded. Do
-        nothing in a second call and in a forked process.
-
-        ``last`` is recorded as printed at the end, such as the traceback that Python prints afterwards.
-        """
+        nothing in a second call and in a forked process. ``last`` is recorded as printed at the end, such
+        as the traceback that Python prints afterwards."""
         if os.getpid() != self._pid or not self._leave():
             return
         with suppress(OSError):

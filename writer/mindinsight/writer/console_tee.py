@@ -47,10 +47,8 @@ class Files:
         self._open()
 
     def write(self, moment: float, flag: bytes, lines: list[bytes]) -> None:
-        """Write lines printed at ``moment`` (Unix seconds) to the stream ``flag``.
-
-        While the disk rejects writes, count the lines instead.
-        """
+        """Write lines printed at ``moment`` (Unix seconds) to the stream ``flag``. While the disk rejects
+        writes, count the lines instead."""
         if self._lost and moment < self._retry:
             self._lost += len(lines)
             return
@@ -143,10 +141,7 @@ class Stream:
 
     def pass_on(self, files: Files | None) -> bool:
         """Read the source once, pass the bytes on, record complete lines, and return False at the source's
-        end.
-
-        Without ``files`` nothing is recorded.
-        """
+        end. Without ``files`` nothing is recorded."""
         try:
             data = os.read(self.source, _READ)
         except OSError:  # a pseudo-terminal that nobody has open
@@ -178,10 +173,8 @@ class Stream:
             self._line = b""
 
     def show(self, files: Files) -> None:
-        """Record the visible text of an unfinished line, such as a progress bar, at most every three seconds.
-
-        A capital letter marks it. The same text is recorded once.
-        """
+        """Record the visible text of an unfinished line, such as a progress bar, at most every three
+        seconds. A capital letter marks it. The same text is recorded once."""
         state, now = _state(self._line), time.time()
         if state and state != self._shown and now >= self._due:
             files.write(now, self._flag.upper(), [state])

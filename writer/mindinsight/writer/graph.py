@@ -92,11 +92,9 @@ class GraphBuilder:
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
-        """Put nodes made inside the context into the scope ``name`` below the current scope.
-
-        "a/b" is two scopes. A leading slash makes a top-level scope next to Default, as in
-        "/Gradients/Default/fc1-Dense".
-        """
+        """Put nodes made inside the context into the scope ``name`` below the current scope. "a/b" is two
+        scopes. A leading slash makes a top-level scope next to Default, as in
+        "/Gradients/Default/fc1-Dense"."""
         outer = self._scope
         self._scope = name[1:].split("/") if name.startswith("/") else [*outer, *name.split("/")]
         try:
@@ -108,10 +106,8 @@ class GraphBuilder:
         self, name: str, shape: Shape = None, dtype: str = "float32", role: ParameterRole | None = None
     ) -> str:
         """Add an input of the network, a weight or a buffer, as its ``role`` says, and return ``name``.
-        Raises ValueError for a used name.
-
-        Without a role viewers guess it from the name. A shape of None is unknown.
-        """
+        Raises ValueError for a used name. Without a role viewers guess it from the name. A shape of None
+        is unknown."""
         if name in self._names:
             raise ValueError(f"the graph has {name!r} already")
         parameter = self._graph.parameters.add(name=name, type=tensor_type(shape, dtype))

@@ -118,11 +118,9 @@ class Plane:
 
 
 def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
-    """Return the plane through the last of ``checkpoints`` that contains most of their trajectory.
-
-    At least two checkpoints are needed. For a straight trajectory the second direction is random, by
-    ``seed``.
-    """
+    """Return the plane through the last of ``checkpoints`` that contains most of their trajectory. At
+    least two checkpoints are needed. For a straight trajectory the second direction is random, by
+    ``seed``."""
     base = checkpoints[-1]
     names = moving(base)
     ways = np.stack([_flat(_way(weights, base, names)) for weights in checkpoints[:-1]])
@@ -144,19 +142,15 @@ def random_plane(base: Weights, seed: int = 0) -> Plane:
 
 
 def moving(weights: Weights) -> list[str]:
-    """Return the names of the float parameters that make a direction: weights and biases.
-
-    If no name contains "weight" or "bias", return all. The optimizer's moments are never among them.
-    """
+    """Return the names of the float parameters that make a direction: weights and biases. If no name
+    contains "weight" or "bias", return all. The optimizer's moments are never among them."""
     floats = [name for name, value in weights.items() if value.dtype.kind == "f" and "moment" not in name]
     return [name for name in floats if "weight" in name or "bias" in name] or floats
 
 
 def axis(values: Sequence[float], size: int) -> Vector:
-    """Return ``size`` coordinates over the range of ``values``, extended by a fifth on either side.
-
-    If all values are equal, it is extended by 1.
-    """
+    """Return ``size`` coordinates over the range of ``values``, extended by a fifth on either side, or by 1
+    if all values are equal."""
     low, high = min(values), max(values)
     margin = (high - low) * _MARGIN or 1.0
     return np.linspace(low - margin, high + margin, size)
@@ -195,10 +189,7 @@ Setup: TypeAlias = Callable[[], Any]
 def loss_of(setup: Setup, samples: int) -> Loss:
     """Return the loss function that ``setup`` returns, or that of its (model, network, dataset, metrics).
     Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
-    MindSpore documents.
-
-    The latter evaluates about ``samples`` samples.
-    """
+    MindSpore documents. The latter evaluates about ``samples`` samples."""
     made = setup()
     if callable(made):
         function: Loss = made
@@ -264,10 +255,8 @@ def losses_on_device(
 
 @cache
 def _loss_on_device(setup: Setup, samples: int, device: int) -> Loss:
-    """Return the loss function of a worker, made once because it loads a framework.
-
-    MindSpore, if it is installed, uses ``device``.
-    """
+    """Return the loss function of a worker, made once because it loads a framework. MindSpore, if it is
+    installed, uses ``device``."""
     if find_spec("mindspore") is not None:
         import_module("mindspore").set_context(device_id=device)
     return loss_of(setup, samples)

@@ -67,10 +67,8 @@ class LogSettings:
 
 def configure(environment: Mapping[str, str] = os.environ, logger_name: str = "mindinsight") -> None:
     """Configure the logger ``logger_name`` by the variables. Without any of them do nothing. Raises
-    ValueError for an invalid value and OSError for a directory that cannot be written.
-
-    A later call replaces the configuration.
-    """
+    ValueError for an invalid value and OSError for a directory that cannot be written. A later call
+    replaces the configuration."""
     if not any(name in environment for name in VARIABLES):
         return
     settings = LogSettings.of(environment)

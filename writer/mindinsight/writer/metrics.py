@@ -132,11 +132,8 @@ def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints
 
 
 def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Bools, Bools]:
-    """Return prediction and truth as rows [samples, C], True if a label is set. Raises ValueError for other
-    shapes and values.
-
-    Takes 0/1 arrays of one shape (N, C, ...).
-    """
+    """Return prediction and truth as rows [samples, C], True if a label is set. Raises ValueError for
+    other shapes and values. Takes 0/1 arrays of one shape (N, C, ...)."""
     if prediction.ndim < 2 or prediction.shape != truth.shape:
         raise ValueError(f"multilabel takes one shape (N, C, ...), got {prediction.shape} and {truth.shape}")
     if not all(np.isin(array, (0, 1)).all() for array in (prediction, truth)):
@@ -182,10 +179,7 @@ class _Counts(Metric):
 
     def eval(self, average: bool = False) -> Doubles | float:
         """Return the metric of each class (each sample for multilabel), or the mean. Raises RuntimeError
-        without a batch.
-
-        0 without elements to count.
-        """
+        without a batch. 0 without elements to count."""
         if self._empty:
             raise RuntimeError(f"{type(self).__name__}: there was no batch to evaluate")
         result = self._result(*self._counts)
@@ -302,11 +296,8 @@ class Loss(Metric):
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
-    """Return a new metric by name: accuracy (or acc), loss, precision, recall, F1, fbeta. Raises KeyError for
-    another name.
-
-    Further arguments are passed to the metric.
-    """
+    """Return a new metric by name: accuracy (or acc), loss, precision, recall, F1, fbeta. Raises KeyError
+    for another name. Further arguments are passed to the metric."""
     metrics: dict[str, type[Metric]] = {"F1": F1, "acc": Accuracy, "accuracy": Accuracy, "fbeta": Fbeta}
     metrics |= {"loss": Loss, "precision": Precision, "recall": Recall}
     if name not in metrics:

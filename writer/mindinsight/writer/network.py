@@ -34,11 +34,9 @@ def graph_of(network: object, inputs: object = None) -> bytes | None:
 
 
 def observed_graph(network: object) -> Callable[[], bytes | None]:
-    """Return a function that returns ``graph_of`` for the inputs of the network's next call.
-
-    PyTorch knows shapes only from a call. Without a call, and for networks of other frameworks, the function
-    returns the graph without inputs.
-    """
+    """Return a function that returns ``graph_of`` for the inputs of the network's next call. PyTorch knows
+    shapes only from a call. Without a call, and for networks of other frameworks, the function returns the
+    graph without inputs."""
     framework = framework_of(network)
     seen: Callable[[], Sequence[object] | None] | None = None
     if hasattr(framework, "first_inputs"):

@@ -31,10 +31,8 @@ class OperatorValues:
         self._barriers: set[Callable[[], None]] = set()
 
     def put(self, plugin: str, tag: str, value: object) -> None:
-        """Store a copy of ``value`` for a plugin and tag. Later changes in place have no effect.
-
-        Inside a function that JAX compiles, the value is stored when the function runs.
-        """
+        """Store a copy of ``value`` for a plugin and tag. Later changes in place have no effect. Inside a
+        function that JAX compiles, the value is stored when the function runs."""
         barrier = with_numbers(value, partial(self._store, plugin, tag))
         if barrier is not None:
             self._barriers.add(barrier)
@@ -180,12 +178,9 @@ class Print(Operator):
 
 
 def tensor_text(value: object) -> str:
-    """Return a tensor in the format of MindSpore's Print, abridged beyond 1000 elements. Raises TypeError if
-    there are no numbers.
-
-    Floating values have 8 digits after the point, float16 has 4. A tensor without dimensions is its number
-    with 6 digits.
-    """
+    """Return a tensor in the format of MindSpore's Print, abridged beyond 1000 elements. Raises TypeError
+    if there are no numbers. Floating values have 8 digits after the point, float16 has 4. A tensor without
+    dimensions is its number with 6 digits."""
     host = to_numpy(value)
     values, shape = host.values, list(host.values.shape)
     if values.ndim == 0:

@@ -19,10 +19,7 @@ _NAMES: Final = {bool: "a bool", int: "an int", str: "a str", Mapping: "a dict"}
 
 def typed(value: Any, kind: Any, argument: str, *, optional: bool = False) -> Any:
     """Return ``value`` if it is a ``kind`` (bool, int, str or Mapping), or None with ``optional``. Raises
-    TypeError with the name of the argument otherwise.
-
-    A bool is no int.
-    """
+    TypeError with the name of the argument otherwise. A bool is no int."""
     if value is None and optional:
         return None
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

@@ -63,10 +63,8 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """Return the job that records ``value`` alone, as its own event. Raises like ``add``.
-
-        Collected values remain.
-        """
+        """Return the job that records ``value`` alone, as its own event. Raises like ``add``. Collected
+        values remain."""
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
@@ -75,10 +73,8 @@ class Pending:
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
         """Remove the collected values and return them as jobs: one for the step's event, one for each
-        message.
-
-        Return [] if nothing was collected. Values of kinds that ``plugin_filter`` rejects are discarded.
-        """
+        message. Return [] if nothing was collected. Values of kinds that ``plugin_filter`` rejects are
+        discarded."""
         # In place and by count, because another thread may be adding to the same list.
         size = len(self.scalars)
         pairs = self.scalars[:size]
@@ -148,10 +144,8 @@ class StepQueue:
                 raise
 
     def put_step(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
-        """Queue everything collected as ``step``, and log the values that were too large.
-
-        Values of kinds that ``plugin_filter`` rejects are discarded.
-        """
+        """Queue everything collected as ``step``, and log the values that were too large. Values of kinds
+        that ``plugin_filter`` rejects are discarded."""
         with self._lock:
             for job in self._pending.take(step, time.time(), plugin_filter):
                 self._events.put(job)

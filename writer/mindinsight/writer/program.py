@@ -223,10 +223,8 @@ def _git_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def _git(directory: Path, *arguments: str) -> str | None:
-    """Return Git's output, or None if Git fails or takes longer than ``_GIT_SECONDS``.
-
-    What the repository configures to be run (hooks, file monitors, filters of differences) is not.
-    """
+    """Return Git's output, or None if Git fails or takes longer than ``_GIT_SECONDS``. What the repository
+    configures to be run (hooks, file monitors, filters of differences) is not."""
     safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:

@@ -40,9 +40,7 @@ class NetworkGraph:
 
     def take(self, train_network: Any = None) -> bytes | None:
         """Return the graph of the network, or of ``train_network``, as bytes of a ModelProto, or None.
-
-        Each call is one of the attempts.
-        """
+        Each call is one of the attempts."""
         self._attempts -= 1
         graph = self._graph() if self._graph else None
         if graph is None and train_network is not None:
@@ -95,11 +93,9 @@ _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 
 
 def _finish(file: EventQueue, beside: list[Callable[[], None]]) -> None:
-    """Close the files of a recorder that was never closed, with the exception that ends the process, if any.
-
-    Without one, the files have no end: the training may have succeeded, or called ``sys.exit(1)``, whose
-    status is not known at the exit of the interpreter.
-    """
+    """Close the files of a recorder that was never closed, with the exception that ends the process, if
+    any. Without one, the files have no end: the training may have succeeded, or called ``sys.exit(1)``,
+    whose status is not known at the exit of the interpreter."""
     while beside:
         beside.pop()()
     error = event_queue.fatal_error()
@@ -281,12 +277,9 @@ class SummaryRecord:
         return True
 
     def record_system(self, seconds: float = 5.0) -> None:
-        """Record the usage of processors, memory, disk, network and accelerators until ``close``. Do nothing
-        in a second call, in all but the first process of each machine, and, with a log message, without the
-        extra ``system``.
-
-        A sample is taken every ``seconds``, at least 1.
-        """
+        """Record the usage of processors, memory, disk, network and accelerators until ``close``. Do
+        nothing in a second call, in all but the first process of each machine, and, with a log message,
+        without the extra ``system``. A sample is taken every ``seconds``, at least 1."""
         from mindinsight.writer.system import SystemSampler, is_first_of_machine
 
         if self._has_system or self._closed or not is_first_of_machine():

@@ -40,10 +40,8 @@ class Record(Protocol):
 
 
 def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return True unless another process of this training, on this machine, records the samples.
-
-    That is decided by the local rank in the variables of the launcher. Without one the answer is True.
-    """
+    """Return True unless another process of this training, on this machine, records the samples. That is
+    decided by the local rank in the variables of the launcher. Without one the answer is True."""
     names = (*_LOCAL_RANKS, _DEVICE) if rank_of(environment).world > 1 else _LOCAL_RANKS
     numbers = (environment.get(name, "") for name in names)
     return next((int(number) == 0 for number in numbers if number.isdecimal()), True)
@@ -108,11 +106,9 @@ class Machine:
         self._before: tuple[float, dict[str, int]] = time.monotonic(), self._counts()
 
     def values(self) -> Values:
-        """Yield name and value of each quantity: in percent, megabytes, or megabytes a second.
-
-        Percents of processors and megabytes a second count since the last call. The percent of this process
-        is 100 for one whole core.
-        """
+        """Yield name and value of each quantity: in percent, megabytes, or megabytes a second. Percents of
+        processors and megabytes a second count since the last call. The percent of this process is 100 for
+        one whole core."""
         memory = self._psutil.virtual_memory()
         yield "cpu/percent", self._psutil.cpu_percent()
         yield "cpu/process_percent", self._process.cpu_percent()  # 100: one core
@@ -140,10 +136,8 @@ class Machine:
 
 
 def accelerators() -> list[Callable[[], Values]]:
-    """Return the method ``values`` of each kind of accelerator whose library is installed and answers, or [].
-
-    Each call of a method yields name and value of its quantities.
-    """
+    """Return the method ``values`` of each kind of accelerator whose library is installed and answers, or
+    []. Each call of a method yields name and value of its quantities."""
     probes = []
     for kind in (Nvidia, Amd, Ascend, Apple):
         try:

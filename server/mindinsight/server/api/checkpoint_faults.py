@@ -79,11 +79,8 @@ def search_checkpoints(
 
 
 def known_claim(searched: Sequence[bool], count: int) -> Claim:
-    """Return the claim about NaN and infinity in the `count` checkpoints of a run.
-
-    `searched` has an entry for each searched checkpoint: True if it has any. The claim is unknown if none was
-    searched.
-    """
+    """Return the claim about NaN and infinity in the `count` checkpoints of a run. `searched` has an entry
+    for each searched checkpoint: True if it has any. The claim is unknown if none was searched."""
     values = {"n": sum(searched), "all": len(searched), "count": count}
     if not searched:
         return Claim("claim.checkpoint.unsearched", "unknown", values)
@@ -93,9 +90,7 @@ def known_claim(searched: Sequence[bool], count: int) -> Claim:
 
 def checkpoint_files(run: str, folder: Path, others: Collection[str]) -> dict[str, Path]:
     """Return the paths of the checkpoints in the folder of a run and up to two folders below it, by id.
-
-    Folders whose id is in `others` are skipped.
-    """
+    Folders whose id is in `others` are skipped."""
     return dict(_files(run, folder, others, _DEPTH))
 
 
@@ -177,11 +172,9 @@ def _standing_out(
 def _frozen(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
-    """Yield a claim about the weights whose bytes are the same in the first and the last checkpoint that was
-    read, if any.
-
-    Whether they were frozen on purpose is not in a checkpoint, so this is left open if others changed.
-    """
+    """Yield a claim about the weights whose bytes are the same in the first and the last checkpoint that
+    was read, if any. Whether they were frozen on purpose is not in a checkpoint, so this is left open if
+    others changed."""
     if len(series) < 2:
         return
     first, last = known[series[0].id], known[series[-1].id]

@@ -107,12 +107,9 @@ def colours(
 def node(
     overlay: CurrentOverlay, job: CheckJob, node: Annotated[str, Query(description="path or index")]
 ) -> dict[str, Any]:
-    """Return the dumped tensors of an operator, or of a scope the 20 operators with the worst symptoms, worst
-    first.
-
-    `total` counts all operators of the scope with a symptom. `claims` of an operator say which inputs in the
-    dump this graph does not have.
-    """
+    """Return the dumped tensors of an operator, or of a scope the 20 operators with the worst symptoms,
+    worst first. `total` counts all operators of the scope with a symptom. `claims` of an operator say
+    which inputs in the dump this graph does not have."""
     done = overlay.listing.done  # read before the results, so that none is added after it
     index = node_index(overlay.tree, node)
     graph_node = int(overlay.tree.nodes[index])
@@ -131,11 +128,9 @@ def node(
 
 @router.get("/outer")
 def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-    """Return the dumped tensors of the parameter with the node number ``node``.
-
-    There are none if it is unknown, or was not dumped. `updated` tensors were recorded after the first
-    operator of the step ran. Operators may have received other values.
-    """
+    """Return the dumped tensors of the parameter with the node number ``node``. There are none if it is
+    unknown, or was not dumped. `updated` tensors were recorded after the first operator of the step ran.
+    Operators may have received other values."""
     return {
         "operators": _operators(overlay, node),
         "claims": [],
@@ -148,10 +143,7 @@ def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[st
 @router.get("/place")
 def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str, int | None]:
     """Return the position of a dumped operator in the graph: its index in the tree as `place`, or the node
-    number of a parameter as `outer`. Returns 404 if the operator is not in the graph.
-
-    The other is null.
-    """
+    number of a parameter as `outer`. Returns 404 if the operator is not in the graph. The other is null."""
     graph_node = overlay.joined.nodes.get((graph, recorded))
     if graph_node is None:
         raise ApiError(404, "not_in_graph", f"{recorded!r} is not in this graph.", operator=recorded)

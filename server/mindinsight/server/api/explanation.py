@@ -128,9 +128,7 @@ class _Searched:
 
 def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     """Yield progress and parts as they are known, tensors first. The summary comes after the searches.
-
-    `now` is the Unix time. Parts without a claim are left out. A dump that cannot be read is a claim.
-    """
+    `now` is the Unix time. Parts without a claim are left out. A dump that cannot be read is a claim."""
     searched = _Searched()
     faulty: dict[Topic, None] = {}
     following: dict[Topic, None] = {}
@@ -166,11 +164,9 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
 
 
 def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
-    """Return True if every fault of a part is known to be at or after the step of the first fault.
-
-    An exception ends a training, so it comes after any step. Dumps without event files may be of several
-    trainings, so that no step of one comes after that of another.
-    """
+    """Return True if every fault of a part is known to be at or after the step of the first fault. An
+    exception ends a training, so it comes after any step. Dumps without event files may be of several
+    trainings, so that no step of one comes after that of another."""
     step = searched.step
     if step is None or part.topic in ("tensors", "growth", "ranks"):
         return False
@@ -414,10 +410,8 @@ def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | Non
 
 
 def _norm_part(dump_id: str, dump: Dump, rank: int, step: int, located: bool) -> Part:
-    """Return the claims about the norms of a rank, with links to the tensors that they name.
-
-    `located` is True if the first fault of the tensors is there and its operator is known.
-    """
+    """Return the claims about the norms of a rank, with links to the tensors that they name. `located` is
+    True if the first fault of the tensors is there and its operator is known."""
     norms = read_norms(dump, rank, step)
     facts: dict[str, Any] = {"step": step, "rank": rank}
     missing = ("claim.missing.every_step",)

@@ -42,11 +42,9 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 @router.post("")
 def start(service: CurrentService, run: RunId, dump: DumpId = "") -> dict[str, int]:
-    """Start the explanation of a run in the background, and return its number as `explanation`. Returns 404
-    for an unknown run, or if the run has no such dump.
-
-    With `dump` it searches this dump alone. `GET /{number}` returns the parts found so far.
-    """
+    """Start the explanation of a run in the background, and return its number as `explanation`. Returns
+    404 for an unknown run, or if the run has no such dump. With `dump` it searches this dump alone. `GET
+    /{number}` returns the parts found so far."""
     service.loader.want([run])
     return {"explanation": EXPLANATION.start(service, Explained(run=run, dump=dump))}
 

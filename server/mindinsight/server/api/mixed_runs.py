@@ -21,11 +21,9 @@ _KIND: Final = re.compile(
 
 
 def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Yield claims about signs that runs belong to different experiments.
-
-    Some runs record other scalars or settings than most, or data set, model or task differ. A path does not
-    count as the name of a model or a data set.
-    """
+    """Yield claims about signs that runs belong to different experiments. Some runs record other scalars
+    or settings than most, or data set, model or task differ. A path does not count as the name of a model
+    or a data set."""
     tags = {run.id: frozenset(map(plain_name, run.scalars)) for run in runs if run.scalars}
     named = {run.id: frozenset(map(plain_name, filter(_is_setting, hyper_of(run.lineage)))) for run in runs}
     names = {run: own for run, own in named.items() if own}

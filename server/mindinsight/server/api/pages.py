@@ -99,10 +99,8 @@ class Pages:
 
 
 def _to_runs(request: Request) -> Response:
-    """Redirect to the list of runs, for users who type its name.
-
-    The target is relative because of prefixes.
-    """
+    """Redirect to the list of runs, for users who type its name. The target is relative because of
+    prefixes."""
     return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
 
 

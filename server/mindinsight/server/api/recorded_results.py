@@ -45,10 +45,8 @@ def _varies(values: Any) -> bool:
 
 
 def _results(run: Run, name: str) -> Iterable[float]:
-    """Return the last, lowest and highest value of a scalar, and the metric of the same name.
-
-    NaN stands for none.
-    """
+    """Return the last, lowest and highest value of a scalar, and the metric of the same name. NaN stands
+    for none."""
     metric = number_of(run.lineage.metrics.get(name)) if run.lineage is not None else np.nan
     values = run.scalars[name].line().values if name in run.scalars else np.zeros(0)
     finite = values[np.isfinite(values)]

@@ -156,11 +156,8 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 
 @router.patch("/{report_id}/blocks/{block_id}")
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
-    """Move a block, freeze its card with the content in `body`, or make it live again, and return the report.
-    Returns 404 for an unknown report or block.
-
-    Freezing without content also makes the card live.
-    """
+    """Move a block, freeze its card with the content in `body`, or make it live again, and return the
+    report. Returns 404 for an unknown report or block. Freezing without content also makes the card live."""
     with storing(_ERRORS):
         if body.action == "move":
             service.workspace.reports.move(report_id, block_id, body.after)
@@ -213,17 +210,15 @@ def start(
     run: Annotated[str, Query(description="run id")],
     language: Literal["en", "zh"] = "en",
 ) -> dict[str, int]:
-    """Start the report of a run in the background, and return its number as `report`."""
+    """Start the report of a run in the background, and return its number as `report`. Returns 404 for an
+    unknown run."""
     return {"report": REPORT.start(service, RunReport(run=run, language=language))}
 
 
 @run_report_router.get("/{number}")
 def progress(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the progress of a report. `key` is a text of the locale files for the current work. Returns 404
-    for an unknown or expired number.
-
-    `progress` is null before the first work.
-    """
+    """Return the progress of a report. `key` is a text of the locale files for the current work. Returns
+    404 for an unknown or expired number. `progress` is null before the first work."""
     job = REPORT.find(service, number)
     newest = next((part for part in reversed(list(job.items)) if isinstance(part, Progress)), None)
     return {"done": job.done, "error": job.error, "progress": None if newest is None else newest._asdict()}

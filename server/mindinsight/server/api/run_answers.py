@@ -38,10 +38,8 @@ _NO_PARAMETERS: Final = ("train_dataset_path", "model_size", PARENT)  # of the l
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
     """Return hyper-parameters by name: the trainer's settings and user-defined values, {} without lineage.
-
     Only numbers, booleans and texts of up to 200 characters are included. The texts true and false become
-    booleans.
-    """
+    booleans."""
     if lineage is None:
         return {}
     from mindinsight.server.formats.lineage import TRAIN_FACTS  # with protobuf, as reading lineage did
@@ -54,18 +52,14 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
 
 def _as_boolean(value: Any) -> Any:
-    """Convert the texts true and false, in any case, to booleans. Other values are unchanged.
-
-    Writers record booleans in different ways.
-    """
+    """Convert the texts true and false, in any case, to booleans. Other values are unchanged. Writers
+    record booleans in different ways."""
     return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
-    """Return metrics by name, {} without lineage.
-
-    Only numbers, booleans and texts of up to 200 characters are included.
-    """
+    """Return metrics by name, {} without lineage. Only numbers, booleans and texts of up to 200 characters
+    are included."""
     metrics = lineage.metrics if lineage is not None else {}
     return {name: value for name, value in metrics.items() if _is_single(value)}
 
@@ -113,11 +107,9 @@ class Listing:
     def whole(
         self, snapshot: Snapshot, marks: Marks, key: Any, damage: Iterable[DirectoryDamage] = ()
     ) -> Encoded:
-        """Return every run as encoded JSON. `damage` is listed before that of the snapshot.
-
-        `key` has to differ whenever another argument differs: for an equal key, the earlier response is
-        returned for up to a second.
-        """
+        """Return every run as encoded JSON. `damage` is listed before that of the snapshot. `key` has to
+        differ whenever another argument differs: for an equal key, the earlier response is returned for up
+        to a second."""
         known, made, answer = self._whole
         if known == key and self._clock() - made <= FRESH:
             return answer
@@ -192,9 +184,7 @@ def run_summary(run: Run, note: Note) -> dict[str, Any]:
 
 def run_divergence(run: Run) -> list[Claim]:
     """Return, in a list, the claim that a loss of a run is non-finite to its end or throughout, else [].
-
-    Also [] until all files have been read, and if a file was removed or shortened.
-    """
+    Also [] until all files have been read, and if a file was removed or shortened."""
     if run.read < run.total:
         return []
     try:
@@ -238,19 +228,15 @@ class TagsQuery(BaseModel):
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
     """Return the list of runs: one row per run with its summary, for every run or those in the query.
-
-    Unknown runs are left out. Returns 304 if the client has the current list.
-    """
+    Unknown runs are left out. Returns 304 if the client has the current list."""
     accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
     # in a thread, because it may write the colours of new runs
     return await run_in_threadpool(run_list, state.service, *accepted, query.run)
 
 
 async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
-    """Return the tags of a kind, sorted, with the runs that have them, or with `brief` their number.
-
-    With `run` or `job` only these runs count. Unknown ones are left out.
-    """
+    """Return the tags of a kind, sorted, with the runs that have them, or with `brief` their number. With
+    `run` or `job` only these runs count. Unknown ones are left out."""
     # in a thread, because a second passes with 100,000 tags
     return await run_in_threadpool(_tag_list, state.service.store.snapshot(), query)
 
@@ -272,9 +258,7 @@ def run_list(
     service: Service, if_none_match: str, accept_encoding: str, runs: Collection[str] | None = None
 ) -> Response:
     """Return every run, or those in `runs`, as JSON. Return 304 if the client has the current list.
-
-    Unknown runs are left out.
-    """
+    Unknown runs are left out."""
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
     damage = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
     notes, defaults = service.workspace.notes, service.workspace.defaults

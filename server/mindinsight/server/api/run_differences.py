@@ -123,20 +123,16 @@ def is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
 
 def _is_like(run: Run, other: Run) -> bool:
     """Return True if two runs have half of the scalars in common, of those of the run with fewer.
-
-    Trainings of different kinds in one directory share a loss or a learning rate. A run that ended early has
-    no scalars of its validation.
-    """
+    Trainings of different kinds in one directory share a loss or a learning rate. A run that ended early
+    has no scalars of its validation."""
     common = run.scalars.keys() & other.scalars.keys()
     return bool(common) and 2 * len(common) >= min(len(run.scalars), len(other.scalars))
 
 
 def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
-    """Return the runs that began before this one in the same directory, the last first, [] if there is none.
-
-    They have at least half of the scalars in common, of those of the run with fewer, and are the same rank
-    of their jobs.
-    """
+    """Return the runs that began before this one in the same directory, the last first, [] if there is
+    none. They have at least half of the scalars in common, of those of the run with fewer, and are the
+    same rank of their jobs."""
     folder = PurePosixPath(run.job).parent
     before = [
         other

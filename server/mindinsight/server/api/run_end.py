@@ -15,9 +15,7 @@ _MINUTE: Final = 60  # seconds
 
 def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
     """Yield claims about how the training ended, which of its files are damaged, and the alerts it raised.
-
-    `now` is the Unix time.
-    """
+    `now` is the Unix time."""
     failed = [run for run in source.ranks if run.failure]
     if failed:
         values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}

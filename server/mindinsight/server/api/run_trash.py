@@ -39,11 +39,9 @@ class Restored(BaseModel):
 
 @router.get("/v2/runs/trash")
 def listing(service: CurrentService) -> dict[str, Any]:
-    """Return the directories in the trash, the last moved first, at most 1000 of them.
-
-    Each has its `stamp`, and as `deleted` the time of the move in Unix seconds. The list is empty if the
-    server does not allow moving runs.
-    """
+    """Return the directories in the trash, the last moved first, at most 1000 of them. Each has its
+    `stamp`, and as `deleted` the time of the move in Unix seconds. The list is empty if the server does
+    not allow moving runs."""
     if not _may_move(service):
         return {"runs": []}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not is_url(mount.path)]

@@ -34,10 +34,8 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 
 @router.get("/v2/runs/files")
 def files(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the files of one run: reading progress, and every section that could not be read.
-
-    `claims` of a file name its damage. `claims` of the run say whether everything was read.
-    """
+    """Return the files of one run: reading progress, and every section that could not be read. `claims` of
+    a file name its damage. `claims` of the run say whether everything was read."""
     record = service.store.snapshot().run(run)
     service.loader.want([run])
     now = time.time()
@@ -83,10 +81,7 @@ class NoteChanges(BaseModel):
 @router.patch("/v2/runs/notes")
 def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
     """Store fields of a run's note, and return the note. Omitted fields are unchanged. Returns 404 for an
-    unknown run.
-
-    `pinned` is the baseline: at most one run is pinned.
-    """
+    unknown run. `pinned` is the baseline: at most one run is pinned."""
     return _annotated(service, [change])[0]
 
 
@@ -169,9 +164,7 @@ POINTS = 48  # of a sparkline
 @router.get("/v2/runs/columns")
 def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
     """Return for each tag the runs that have it, with the last, lowest and highest value of each run.
-
-    Lowest and highest are NaN without a finite value. No run is listed for an unknown tag.
-    """
+    Lowest and highest are NaN without a finite value. No run is listed for an unknown tag."""
     snapshot = service.store.snapshot()
     tables = {}
     for name in tag:
@@ -188,10 +181,8 @@ def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=
 
 @router.get("/v2/runs/sparklines")
 def sparklines(service: CurrentService, tag: str, run: Runs) -> dict[str, Any]:
-    """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced.
-
-    Unknown runs, and runs without the tag, are left out.
-    """
+    """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced. Unknown runs, and
+    runs without the tag, are left out."""
     runs = service.store.snapshot().runs
     service.loader.want(run)
     chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}

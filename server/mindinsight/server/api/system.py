@@ -48,10 +48,8 @@ async def health(service: CurrentService) -> dict[str, Any]:
 
 @extensions_router.get("/v2/extensions")
 def known_extensions() -> dict[str, Any]:
-    """Return the extensions of other distributions, each with the seconds that loading it took.
-
-    `error` says why an extension cannot be used. It is empty if it can.
-    """
+    """Return the extensions of other distributions, each with the seconds that loading it took. `error`
+    says why an extension cannot be used. It is empty if it can."""
     known = [extension for group in extensions.GROUPS for extension in extensions.loaded(group)]
     rows = [
         {

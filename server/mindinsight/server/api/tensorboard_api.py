@@ -46,12 +46,9 @@ def tags(service: CurrentService) -> dict[str, dict[str, dict[str, str]]]:
 
 @router.get("/plugin/scalars/scalars")
 def scalars(service: CurrentService, run: str, tag: str, format: Literal["json", "csv"] = "json") -> Response:
-    """Return the points of a series as `[wall time, step, value]`, ascending by step. Returns 404 if the run
-    has no such scalar.
-
-    If a step was written more than once, the last value counts. In JSON, non-finite values are the texts NaN,
-    Infinity and -Infinity.
-    """
+    """Return the points of a series as `[wall time, step, value]`, ascending by step. Returns 404 if the
+    run has no such scalar. If a step was written more than once, the last value counts. In JSON,
+    non-finite values are the texts NaN, Infinity and -Infinity."""
     line = _line(service, run, tag)
     if line is None:
         return PlainTextResponse(f"Not found: No scalar data for run={run!r}, tag={tag!r}", 404)

@@ -40,10 +40,8 @@ def create_interface(state: State) -> FastAPI:
 
 
 def create_kind_interface(state: State, name: str, interface: ASGIApp) -> FastAPI | None:
-    """Create the routes of one kind, or return None if there is no kind of this name.
-
-    `interface` answers paths that the kind does not have.
-    """
+    """Create the routes of one kind, or return None if there is no kind of this name. `interface` answers
+    paths that the kind does not have."""
     kind = find_plugin(name)
     if kind is None:
         return None
@@ -64,10 +62,8 @@ def _description(app: FastAPI) -> dict[str, Any]:
 
 
 def _application(state: State, description: str | None) -> FastAPI:
-    """Create an application without routes, with our error responses.
-
-    Its OpenAPI description is at `description`.
-    """
+    """Create an application without routes, with our error responses. Its OpenAPI description is at
+    `description`."""
     app = FastAPI(
         title="MindInsight",
         version=installed_version(),

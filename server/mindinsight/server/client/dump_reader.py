@@ -136,11 +136,9 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Return the decision whether the dumps agree: claims, numbers of rows by state, and the rows of the
-        first difference. If nothing could be compared, the decision is unknown.
-
-        Without `tolerance`, the default of each type applies.
-        """
+        """Return the decision whether the dumps agree: claims, numbers of rows by state, and the rows of
+        the first difference. If nothing could be compared, the decision is unknown. Without `tolerance`,
+        the default of each type applies."""
         unread = sum(row.compared.damage is not None for row in self._rows)
         unlisted = sum(damage.of_tensors for damage in self.damage)
         return decide(self._rows, tolerance, max(0, unlisted - unread))
@@ -228,10 +226,7 @@ class DumpReader:
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> Sequence[TensorEntry]:
         """Return the tensors of a step in the order written. Default: the first step of the first rank.
-        Raises KeyError for an unknown rank or step.
-
-        `operator` is a name or a pattern with `*` and `?`.
-        """
+        Raises KeyError for an unknown rank or step. `operator` is a name or a pattern with `*` and `?`."""
         rank, step = self._chosen(rank, step)
         return [
             entry for entry in dumps.list_tensors(self.info, rank, step).items if _matches(entry, operator)
@@ -269,11 +264,9 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Return the statistics of tensors of matching operators, by default at all steps of all ranks. The
-        table is empty for an unknown rank, step or operator.
-
-        `operator` is a name or a pattern with `*` and `?`.
-        """
+        """Return the statistics of tensors of matching operators, by default at all steps of all ranks.
+        The table is empty for an unknown rank, step or operator. `operator` is a name or a pattern with
+        `*` and `?`."""
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
@@ -286,11 +279,9 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """Search for the first fault, by default over all steps and ranks, and return the report. Its `fault`
-        is that of the earliest step with a fault, None if all is finite or nothing could be judged.
-
-        `language` is `en` or `zh`.
-        """
+        """Search for the first fault, by default over all steps and ranks, and return the report. Its
+        `fault` is that of the earliest step with a fault, None if all is finite or nothing could be
+        judged. `language` is `en` or `zh`."""
         ranks = None if rank is None else (rank,)
         search = faults.search_faults(self.info, ranks, None if step is None else (step,), self._executor)
         return self._fault_report(faults.report_of(search), language)

@@ -102,10 +102,8 @@ def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
     """Write `scalars.csv` or `scalars.parquet` of one run and its machine, and yield a result per series.
-    Write nothing without scalars. Raises BadSettings if the package for Parquet is missing.
-
-    With `overwritten` every recorded row is written, with a column of that name.
-    """
+    Write nothing without scalars. Raises BadSettings if the package for Parquet is missing. With
+    `overwritten` every recorded row is written, with a column of that name."""
     machine = summary.scalars(f"{SYSTEM}*", run)
     series = Scalars({**summary.scalars(run=run).series, **machine.series})
     if not series:

@@ -70,10 +70,7 @@ _DUMP_TABS: Final = ("tensors", "check", "graph", "trends")
 
 def question_key(method: str, address: str, body: str = "") -> str:
     """Return the key of a request as JSON text: method, path, sorted parameters and body. Parameters that
-    depend on the window (`px`, `low`, `high`) are left out.
-
-    `core/copy.js` computes the same key.
-    """
+    depend on the window (`px`, `low`, `high`) are left out. `core/copy.js` computes the same key."""
     path, _, query = address.partition("?")
     pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _IGNORED]
     texts = sorted(_json(pair) for pair in pairs)
@@ -184,11 +181,8 @@ class Recorder:
         return answer
 
     def evidence(self) -> list[str]:
-        """Return the addresses, relative to the server, of the pages that the recorded explanations link to.
-        [] without an explanation.
-
-        A page may be listed twice.
-        """
+        """Return the addresses, relative to the server, of the pages that the recorded explanations link
+        to. [] without an explanation. A page may be listed twice."""
         keys = (key for key in self.answers if json.loads(key)[1].startswith("v2/explanation/"))
         answers = [json.loads((self.folder / self.answers[key]).read_bytes()) for key in keys]
         links = [link for answer in answers for part in answer.get("parts", ()) for link in part["links"]]
@@ -217,11 +211,8 @@ def visit(page: Page, recorder: Recorder, address: str) -> None:
 
 
 def _record_graph(recorder: Recorder, run: str) -> None:
-    """Store the responses that the graph page of a run needs if a user opens a scope or selects a box. Raises
-    OSError if responses cannot be written.
-
-    The page was visited before.
-    """
+    """Store the responses that the graph page of a run needs if a user opens a scope or selects a box.
+    Raises OSError if responses cannot be written. The page was visited before."""
     questions = []
     for key in recorder.answers:
         _, path, texts, _ = json.loads(key)
@@ -293,10 +284,7 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the addresses of all pages of the listed runs, relative to the server, without pages of kinds
-    that no run has.
-
-    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages.
-    """
+    that no run has. ``listed`` is the answer of `v2/runs`, ``views`` describes the pages."""
     runs = listed["runs"]
     filled = {kind for run in runs for kind in run["kinds"]}
     filled |= {kind for kind in ("lineage", "pipeline") if any(run.get(kind) for run in runs)}
@@ -336,9 +324,7 @@ def _pipeline_address(run: Mapping[str, Any]) -> str:
 
 def write_frame(out: Path, recorder: Recorder, runs: int) -> None:
     """Write the frame of every page, the scripts, styles and texts, and the index of the stored responses.
-
-    ``runs`` is the number of runs, which the index states.
-    """
+    ``runs`` is the number of runs, which the index states."""
     assets = Assets(WEB, views=extensions.views())
     pages = Pages(assets)
     for view in pages.names:
@@ -380,12 +366,9 @@ def export_site(
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
-    """Write the pages of a running server into the empty folder `out`, and yield number, count and address of
-    each page before its visit. `listed` is the answer of `v2/runs`. Raises OSError if responses cannot be
-    written.
-
-    The count grows if recorded explanations link to further pages.
-    """
+    """Write the pages of a running server into the empty folder `out`, and yield number, count and address
+    of each page before its visit. `listed` is the answer of `v2/runs`. Raises OSError if responses cannot
+    be written. The count grows if recorded explanations link to further pages."""
     folder = out / ANSWERS
     folder.mkdir()
     recorder = Recorder(server, folder, Paths([base["path"] for base in listed["bases"]]))

@@ -84,9 +84,7 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
     def frame(self, overwritten: bool = False) -> DataFrame:
         """Return columns run, tag, step, wall_time (UTC), value. Needs pandas (`mindinsight[notebook]`).
-
-        With `overwritten` every recorded row is returned, with a column of that name.
-        """
+        With `overwritten` every recorded row is returned, with a column of that name."""
         pd = load_pandas()
         recorded = list(self.recorded().values()) if overwritten else []
         every: list[Line] | list[Recorded] = recorded or list(self.values())
@@ -166,10 +164,8 @@ class Summary:
         return disk_path(self._bases, dump)
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
-        """Return the tags of a kind in any of the runs, sorted. ``system`` are scalars of machines.
-
-        `run` is a name, or a pattern with `*` and `?`.
-        """
+        """Return the tags of a kind in any of the runs, sorted. ``system`` are scalars of machines. `run`
+        is a name, or a pattern with `*` and `?`."""
         tags = (entry.tags(kind) for entry in self._runs(run))
         return tuple(sorted({tag for names in tags for tag in names}))
 
@@ -180,10 +176,8 @@ class Summary:
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
         """Return the lines of the series that match. Unknown names match nothing. Machine metrics (CPU,
-        memory, GPU) are returned only for a ``tag`` that begins with ``system/``, which returns nothing else.
-
-        `tag` and `run` are names, or patterns with `*` and `?`.
-        """
+        memory, GPU) are returned only for a ``tag`` that begins with ``system/``, which returns nothing
+        else. `tag` and `run` are names, or patterns with `*` and `?`."""
         kind = "system" if tag.startswith(SYSTEM) else "scalar"
         held = ((entry, entry.tags(kind)) for entry in self._runs(run))
         return Scalars({(entry.id, name): tags[name] for entry, tags in held for name in _chosen(tags, tag)})
@@ -214,9 +208,7 @@ class Summary:
 
     def items(self, kind: Kind, tag: str = "*", run: str = "*") -> Iterator[Item[Any]]:
         """Yield the decoded payloads of any kind except scalars, as bytes for a kind without a decoder.
-
-        `tag` and `run` are names, or patterns with `*` and `?`. Each payload is read when its `data` is.
-        """
+        `tag` and `run` are names, or patterns with `*` and `?`. Each payload is read when its `data` is."""
         return self._items(kind, tag, run, decoder(kind))
 
     def _progress(self) -> tuple[int, int]:
@@ -235,10 +227,8 @@ class Summary:
 
 
 def open(path: Paths = ".") -> Summary:
-    """Read every run below `path`, or the run in it. Raises BadSettings if it is not a directory.
-
-    Several directories are given as to `mindinsight start`: `["./mine", "lab=/data/lab", "/data/*/summary"]`.
-    """
+    """Read every run below `path`, or the run in it. Raises BadSettings if it is not a directory. Several
+    directories are given as to `mindinsight start`: `["./mine", "lab=/data/lab", "/data/*/summary"]`."""
     return Summary(path)
 
 

@@ -40,9 +40,7 @@ class Tools:
 
     async def list_runs(self, search: str = "", skip: int = 0) -> str:
         """List runs, newest first: state, last step, settings, results and the last values of metrics.
-
-        `search` keeps runs whose name, state, settings or metrics contain it. `skip` leaves out the first.
-        """
+        `search` keeps runs whose name, state, settings or metrics contain it. `skip` leaves out the first."""
         now = time.time()
         snapshot = self._store.snapshot()
         runs = [_run_line(run, now, snapshot) for run in snapshot.runs.values()]
@@ -172,10 +170,8 @@ class Tools:
 
     async def first_fault(self, dump: str = "", step: int | None = None) -> str:
         """Find the first operator of a tensor dump that made or received NaN or infinity, why, and where.
-        Without `dump`, list the dumps. An unknown dump or step is an error.
-
-        Without `step`, the first step with a fault is shown.
-        """
+        Without `dump`, list the dumps. An unknown dump or step is an error. Without `step`, the first step
+        with a fault is shown."""
         if not dump:
             dumps = (await self._ask("v2/dump/list"))["dumps"]
             lines = [f"{entry['id']}, of the run {entry['run']}" for entry in dumps]
@@ -261,10 +257,8 @@ def _sentences(claims: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _source(operator: Mapping[str, Any]) -> str:
-    """Return an operator with file, number and text of the line that called it, outside installed packages.
-
-    If the dump has no such line, say that none was recorded.
-    """
+    """Return an operator with file, number and text of the line that called it, outside installed
+    packages. If the dump has no such line, say that none was recorded."""
     frames = [
         Frame(**{name: frame[name] for name in ("file", "line", "code")}) for frame in operator["stack"]
     ]

@@ -55,10 +55,8 @@ def get(options: argparse.Namespace) -> int:
 
 
 def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
-    """Print series and return True if there are any.
-
-    Integers that may have been rounded are reported on standard error.
-    """
+    """Print series and return True if there are any. Integers that may have been rounded are reported on
+    standard error."""
     series = summary.scalars(options.tag, options.runs)
     if series:
         _FORMS[options.format](series, options.overwritten)

@@ -15,12 +15,9 @@ _NOT_COMMANDS: Final = ("agent_tools", "main", "options", "parser", "terminal", 
 
 
 def parser(command: str = "", action: str = "") -> argparse.ArgumentParser:
-    """Return the parser of `command` if a module has that name, else of all commands; likewise of `action`.
-
-    Only needed modules are imported.
-
-    Abbreviated long options are rejected, because their meaning could change with a new option.
-    """
+    """Return the parser of `command` if a module has that name, else of all commands; likewise of
+    `action`. Only needed modules are imported. Abbreviated long options are rejected, because their
+    meaning could change with a new option."""
     top = Parser(prog="mindinsight")
     top.add_argument("--version", action=_Version, nargs=0)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
@@ -53,10 +50,8 @@ def _add_further(subparsers: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code. `arguments` are by default those of the process.
-
-    Exits with 2 for wrong arguments.
-    """
+    """Run one command and return the exit code. `arguments` are by default those of the process. Exits
+    with 2 for wrong arguments."""
     arguments_given = list(sys.argv[1:] if arguments is None else arguments)
     if arguments_given[:1] == ["help"] and arguments_given[1:]:
         arguments_given = [*arguments_given[1:], "--help"]

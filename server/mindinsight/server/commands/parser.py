@@ -104,10 +104,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments, and return the namespace and an empty list. Exit with an error if the chosen
-        subcommand does not define one of them.
-
-        Only here are the options of the subcommand known.
-        """
+        subcommand does not define one of them. Only here are the options of the subcommand known."""
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             options = [name for action in self._actions for name in action.option_strings]

@@ -20,9 +20,9 @@ def register(subparsers: Any) -> None:
 
 
 def start(options: argparse.Namespace) -> int:
-    """Start a server, and return 0 if it responds, 1 if it cannot start or the port shows other base
-    directories, 2 if the same server is running already. With `--foreground`, serve until the server is
-    stopped."""
+    """Start a server, and return 0 if it responds, 1 if the port shows other base directories, 2 if the same
+    server is running already. With `--foreground`, serve until the server is stopped. Raises BadSettings if
+    it cannot start."""
     settings = settings_of(options)
     running = daemon.find(settings.port)
     if running and running.alive:

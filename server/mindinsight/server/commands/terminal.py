@@ -38,10 +38,8 @@ Item = TypeVar("Item")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None) -> str:
-    """Return a text table: columns as wide as their widest cell, numbers right-aligned.
-
-    If lines are longer than `width` characters, the cells of the widest column lose their beginning.
-    """
+    """Return a text table: columns as wide as their widest cell, numbers right-aligned. If lines are
+    longer than `width` characters, the cells of the widest column lose their beginning."""
     cells = [[cell(value) for value in row] for row in rows]
     numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
     widths = [max(_width(head), *(_width(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
@@ -97,9 +95,7 @@ def write(text: str) -> None:
 
 def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
     """Yield the items and show the text ``title`` with their count on standard error, at a terminal.
-
-    ``title`` is the key of a text. The first second shows nothing.
-    """
+    ``title`` is the key of a text. The first second shows nothing."""
     shown = 0.0
     started = time.monotonic()
     interactive = sys.stderr.isatty()
@@ -227,11 +223,8 @@ def damage_count(run: Run) -> int:
 
 
 def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
-    """Yield one line for each reason in each file, or with `every` for each skipped section, and one for each
-    unreadable file, unfinished last record, and file with rounded integers.
-
-    `now` is the Unix time.
-    """
+    """Yield one line for each reason in each file, or with `every` for each skipped section, and one for
+    each unreadable file, unfinished last record, and file with rounded integers. `now` is the Unix time."""
     torn = {file.name for file in torn_files(run, now)}
     for file in run.files:
         path = {"path": f"{run.id.removesuffix('/')}/{file.name}"}

@@ -24,10 +24,8 @@ _log = logging.getLogger(__name__)
 
 def start_within_limit(thread: threading.Thread) -> None:
     """Start a thread. Raises RuntimeError if the thread does not begin within `START_SECONDS`.
-
-    `Thread.start` waits without a limit for the new thread to say that it has begun. A thread that gets its
-    stack and then no memory for its first call ends before that.
-    """
+    `Thread.start` waits without a limit for the new thread to say that it has begun. A thread that gets
+    its stack and then no memory for its first call ends before that."""
     begun: Any = thread._started  # type: ignore[attr-defined]
     begun.wait = partial(begun.wait, START_SECONDS)
     threading.Thread.start(thread)

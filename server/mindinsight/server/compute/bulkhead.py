@@ -55,10 +55,8 @@ class Bulkhead:
         memory: MemoryBudget | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Make a bulkhead of `slots + stuck` threads. Up to `waiting` calls wait for `patience` seconds.
-
-        A call that has run for four times as long is logged with its stack.
-        """
+        """Make a bulkhead of `slots + stuck` threads. Up to `waiting` calls wait for `patience` seconds. A
+        call that has run for four times as long is logged with its stack."""
         self.waiting = 0
         self.cancelled = 0  # calls, since the start
         self.refused = 0  # calls, since the start
@@ -108,11 +106,9 @@ class Bulkhead:
                 self._slots.release()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
-        """Yield items, taken one at a time, so that a slow reader holds no slot between two of them. Raises
-        TimeoutError if an item takes four times the patience, cancelling its call, and the errors of `run`.
-
-        Each waits for memory: an answer that has begun cannot be refused any more, only cut.
-        """
+        """Yield items, taken one at a time, so that a slow reader holds no slot between two of them.
+        Raises TimeoutError if an item takes four times the patience, cancelling its call, and the errors
+        of `run`. Each waits for memory: an answer that has begun cannot be refused any more, only cut."""
         held = [items]
         del items
         try:

@@ -41,10 +41,8 @@ class ClusterExecutor(TaskExecutor):
         folders: Iterable[str | os.PathLike[str]] = (),
         begin: Callable[[], None] | None = None,
     ) -> None:
-        """Make an executor for the scheduler at `address`, whose workers must all see the `folders`.
-
-        A worker calls `begin` before each call.
-        """
+        """Make an executor for the scheduler at `address`, whose workers must all see the `folders`. A
+        worker calls `begin` before each call."""
         super().__init__()
         self._begin = begin
         self._address = address

@@ -14,10 +14,8 @@ def non_finite_as_text(value: Any) -> Any:
 
 
 def exact_as_text(value: Any) -> Any:
-    """Return ``value`` as ``non_finite_as_text`` does, with integers beyond 2^53 as texts, too.
-
-    A browser reads every number of JSON as a double, in which neighbours of such integers are equal.
-    """
+    """Return ``value`` as ``non_finite_as_text`` does, with integers beyond 2^53 as texts, too. A browser
+    reads every number of JSON as a double, in which neighbours of such integers are equal."""
     if isinstance(value, int) and abs(value) > _EXACT:
         return str(value)
     if isinstance(value, Mapping):

@@ -107,11 +107,9 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Return the statistics of an array of any shape. The numbers from `minimum` on are None without a finite
-    element. Raises TypeError for strings, objects and dates.
-
-    Complex numbers count by magnitude, and booleans as 0 and 1.
-    """
+    """Return the statistics of an array of any shape. The numbers from `minimum` on are None without a
+    finite element. Raises TypeError for strings, objects and dates. Complex numbers count by magnitude,
+    and booleans as 0 and 1."""
     return combine(parts(values))
 
 
@@ -125,8 +123,8 @@ def measure_values(values: Values) -> Statistics:
 
 
 def parts(values: Array) -> list[Part]:
-    """Return the sums over each `PIECE` elements of an array, in memory order if it is contiguous, else in C
-    order. Raises TypeError like `measure`."""
+    """Return the partial sums over each `PIECE` elements of an array, in memory order if it is contiguous,
+    else in C order. Raises TypeError for strings, objects and dates."""
     _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
     with np.errstate(all="ignore"):
@@ -135,10 +133,8 @@ def parts(values: Array) -> list[Part]:
 
 def combine(pieces: Iterable[Part]) -> Statistics:
     """Return the statistics of a tensor from its parts. Without parts, all counts are 0. The numbers from
-    `minimum` on are None without a finite element.
-
-    Means follow from the sums. Deviations also include the differences between the means of the parts.
-    """
+    `minimum` on are None without a finite element. Means follow from the sums. Deviations also include the
+    differences between the means of the parts."""
     parts = tuple(pieces)
     counts: Sequence[int] = parts[0][:_COUNTS] if len(parts) == 1 else _counts(parts)
     live = [part for part in parts if part.finite]

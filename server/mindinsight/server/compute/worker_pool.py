@@ -138,11 +138,9 @@ class WorkerPool(TaskExecutor):
         isolated: bool = False,
         limit: float = LONGEST,
     ) -> None:
-        """Make a pool of at most `count` processes, each of which calls `begin` before anything else.
-
-        An idle process is kept for `linger` seconds. A process that is at one call for more than `limit`
-        seconds is killed, and the call fails with `BrokenExecutor`.
-        """
+        """Make a pool of at most `count` processes, each of which calls `begin` before anything else. An
+        idle process is kept for `linger` seconds. A process that is at one call for more than `limit`
+        seconds is killed, and the call fails with `BrokenExecutor`."""
         super().__init__()
         self.isolated = isolated
         self.threads = Threads(max(1, count), "worker", self._look_after_idle, linger)
@@ -217,10 +215,7 @@ class WorkerPool(TaskExecutor):
 
     def _look_after_idle(self) -> None:
         """End the processes that have been idle for `linger` seconds. If none could be started, try one
-        again.
-
-        Without that attempt, `missing` would stay set as long as there is no work.
-        """
+        again. Without that attempt, `missing` would stay set as long as there is no work."""
         with contextlib.suppress(CannotBegin):
             self._idle += [self._worker()] if self.missing else []
         for worker in self._idle.copy():

@@ -78,10 +78,7 @@ def _usual_change(values: Doubles) -> float:
 @lru_cache(maxsize=32)
 def _shapes(length: int, power: float, width: int) -> Doubles:
     """Return [onsets, length] templates of a change: from its onset on it grows by ``power`` for ``width``
-    rows.
-
-    Each template is centred and has norm 1.
-    """
+    rows. Each template is centred and has norm 1."""
     rows = np.arange(length, dtype=np.float64)
     onsets = np.arange(1, length - 1)
     since = rows[None, :] - onsets[:, None] + 1
@@ -143,11 +140,8 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Find the first window of rows that ends after ``near`` and has a clearly changed mean, and return the
-    end of the window after it.
-
-    Return the number of rows if there is no such window.
-    """
+    """Find the first window of rows that ends after ``near`` and has a clearly changed mean, and return
+    the end of the window after it. Return the number of rows if there is no such window."""
     width = max(len(scaled) // 64, 4)
     below = np.concatenate(([0.0], np.cumsum(scaled)))
     means = (below[width:] - below[:-width]) / width
@@ -184,10 +178,8 @@ _NOISE_BLOCKS: Final = 32  # parts of a curve with a noise of their own, at most
 
 def local_noise(values: Doubles) -> Doubles:
     """Return [n] the standard deviation of a curve's noise around each value, without the curve's trend.
-
     It is the largest of three neighbouring blocks, so that a beginning of noise is not taken for a
-    difference. It is 0 for fewer than four values.
-    """
+    difference. It is 0 for fewer than four values."""
     if len(values) < 4:
         return np.zeros(len(values))
     turns = np.abs(np.diff(values, 2)) / np.sqrt(6)  # of independent noise
@@ -309,10 +301,8 @@ class Alignment:
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
     """Compare a curve with its baseline at their common steps, and return where and how far they differ.
-
     Steps are ascending and unique. ``tolerance`` is relative to the baseline. The verdict is "no_steps"
-    without a common step.
-    """
+    without a common step."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -431,11 +421,9 @@ def _constant_factor(values: Doubles, base: Doubles, tolerance: float) -> float 
 
 
 def _growth_start(values: Doubles, base: Doubles, floor: float) -> int | None:
-    """Return the row in the first half from which a growing difference exceeds the noise, or None.
-
-    The difference must grow both as a share of the baseline and in units of the calmer curve's noise, because
-    the noise of a falling curve is a growing share of the curve.
-    """
+    """Return the row in the first half from which a growing difference exceeds the noise, or None. The
+    difference must grow both as a share of the baseline and in units of the calmer curve's noise, because
+    the noise of a falling curve is a growing share of the curve."""
     if len(values) < FEWEST:
         return None
     sizes = np.abs(relative_to_nearby(values, base))
@@ -465,11 +453,9 @@ def _growth(steps: Ints, sizes: Doubles) -> Growth:
 
 
 def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
-    """Return ``onset``, moved to the first row that differs if the curves are equal around it.
-
-    ``shares`` [n] are the sizes of the differences. If the curves are still equal at the onset, it moves
-    forwards. If most rows before it are equal, it moves back to the first of the adjacent rows that differ.
-    """
+    """Return ``onset``, moved to the first row that differs if the curves are equal around it. ``shares``
+    [n] are the sizes of the differences. If the curves are still equal at the onset, it moves forwards. If
+    most rows before it are equal, it moves back to the first of the adjacent rows that differ."""
     differs = shares > floor
     if not differs[onset]:
         return onset + int(np.argmax(differs[onset:]))
@@ -540,10 +526,8 @@ def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verd
 
 def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
     """Return [n] ``values - base`` relative to the usual size of both curves nearby, always finite.
-
-    `find_change` searches in this instead of in shares of ``|base|``, which are large near 0 even without a
-    change, and which would make the verdict depend on which of two curves is the baseline.
-    """
+    `find_change` searches in this instead of in shares of ``|base|``, which are large near 0 even without
+    a change, and which would make the verdict depend on which of two curves is the baseline."""
     if not len(base):
         return np.zeros(0)
     unit = max(unit_of(values), unit_of(base))
@@ -562,10 +546,8 @@ def _size_of_both(values: Doubles, base: Doubles) -> Doubles:
 
 
 def size_nearby(base: Doubles) -> Doubles:
-    """Return [n] the larger of the magnitude of each value and the usual magnitude nearby.
-
-    ``base`` is not empty.
-    """
+    """Return [n] the larger of the magnitude of each value and the usual magnitude nearby. ``base`` is not
+    empty."""
     size = np.abs(base)
     edges = np.linspace(0, len(base), min(_BLOCKS, len(base)) + 1).astype(np.int64)
     usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]

@@ -23,11 +23,9 @@ def _where(aligned: Alignment) -> Claim | None:
 
 
 def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> Claim:
-    """Return the claim about one scalar of two runs.
-
-    ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent. The
-    verdict is unknown without common steps or finite values.
-    """
+    """Return the claim about one scalar of two runs. ``unit`` of shares is permille, percent, share or
+    automatic: permille below one percent, else percent. The verdict is unknown without common steps or
+    finite values."""
     values: dict[str, Any] = {
         "n": aligned.shared,
         "steps": aligned.steps,
@@ -125,10 +123,8 @@ def difference_claim(
     size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
 ) -> Claim | None:
     """Return the difference ``size``, a share of the baseline, or with ``absolute`` a number, as part of a
-    claim, or None if ``size`` is None. If it exceeds the share ``other``, so does its text.
-
-    A share is shown in ``unit``.
-    """
+    claim, or None if ``size`` is None. If it exceeds the share ``other``, so does its text. A share is
+    shown in ``unit``."""
     if size is None:
         return None
     if absolute:
@@ -158,9 +154,7 @@ def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]
 
 def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
     """Return the claim that scalars of two runs were compared though their names differ, [] without any.
-
-    ``pairs`` are the names in the run and in its baseline.
-    """
+    ``pairs`` are the names in the run and in its baseline."""
     parts = [
         Claim("claim.part.align_pair", "note", {"tag": tag, "other": other})
         for tag, other in pairs
@@ -171,12 +165,9 @@ def paired_claims(pairs: Sequence[tuple[str, str]]) -> list[Claim]:
 
 
 def uncompared_claims(aligned: Alignment, run: int) -> list[Claim]:
-    """Return the claim that steps of two curves that differ were not compared, because only one has them, or
-    [] if all steps were compared.
-
-    ``run`` is the number of steps of the run's curve. [] is returned also if the claim about the curves says
-    that some steps were not compared.
-    """
+    """Return the claim that steps of two curves that differ were not compared, because only one has them,
+    or [] if all steps were compared. ``run`` is the number of steps of the run's curve. [] is returned
+    also if the claim about the curves says that some steps were not compared."""
     if not aligned.shared or aligned.shared == aligned.steps or aligned.verdict in _SAY_STEPS:
         return []
     alone = run - aligned.shared

@@ -52,10 +52,8 @@ class Band:
 
 
 def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
-    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns of steps.
-
-    The grid has a row for each curve, also for one without a finite value, whose row is NaN.
-    """
+    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns of steps. The
+    grid has a row for each curve, also for one without a finite value, whose row is NaN."""
     grid = _grid([steps for steps, _ in curves], columns)
     shape = (len(curves), len(grid))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
@@ -114,10 +112,8 @@ def column_medians(values: Doubles) -> Doubles:
 
 
 def column_quantiles(values: Doubles, shares: Sequence[float]) -> list[Doubles]:
-    """Return the quantiles [c] of each column of ``values`` [r, c] without its NaN, one array for each share.
-
-    They are interpolated between the two nearest values. NaN if only NaN is left.
-    """
+    """Return the quantiles [c] of each column of ``values`` [r, c] without its NaN, one array for each
+    share. They are interpolated between the two nearest values. NaN if only NaN is left."""
     count = (~np.isnan(values)).sum(axis=0)
     if not len(values):
         return [np.full(len(count), np.nan) for _ in shares]
@@ -158,10 +154,8 @@ Ended: TypeAlias = Literal["hold", "drop", "common"]
 
 
 def one_per_job(grid: Cells, jobs: Sequence[str]) -> Cells:
-    """Return the grid with one row for each job, in the order of first appearance in ``jobs`` [r].
-
-    It has the mean of the job's rows, their lowest and highest value, and the sum of ``bad``.
-    """
+    """Return the grid with one row for each job, in the order of first appearance in ``jobs`` [r]. It has
+    the mean of the job's rows, their lowest and highest value, and the sum of ``bad``."""
     rows = [[row for row, other in enumerate(jobs) if other == job] for job in dict.fromkeys(jobs)]
     parts = [Cells(grid.steps, grid.mean[of], grid.low[of], grid.high[of], grid.bad[of]) for of in rows]
     bands = [band(part) for part in parts]
@@ -216,11 +210,9 @@ class Spread:
 
 
 def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of three or more curves differ, or None without a significant difference. Return
-    None also for fewer curves or fewer than ``FEWEST_STEPS`` steps.
-
-    The levels over all steps are compared first, then those of the second half, then of the first half.
-    """
+    """Return how the levels of three or more curves differ, or None without a significant difference.
+    Return None also for fewer curves or fewer than ``FEWEST_STEPS`` steps. The levels over all steps are
+    compared first, then those of the second half, then of the first half."""
     longest = max((len(steps) for steps, _ in curves), default=0)
     if len(curves) < 3 or longest < FEWEST_STEPS:
         return None
@@ -245,9 +237,7 @@ def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
 
 def _level_errors(levels: Doubles) -> Doubles:
     """Return [r] the standard errors of the means of ``levels`` [r, b], which are autocorrelated (AR(1)).
-
-    They follow from the noise of the median curve, or from the curve's own noise if that is larger.
-    """
+    They follow from the noise of the median curve, or from the curve's own noise if that is larger."""
     rest = levels - row_medians(levels)[:, None]
     there = ~np.isnan(rest)
     spread = np.sqrt((np.where(there, rest, 0.0) ** 2).sum(axis=1) / np.maximum(there.sum(axis=1), 1))
@@ -286,10 +276,8 @@ def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
 
 def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats]]) -> list[Claim]:
     """Return a claim about the curves that are non-finite up to their end, and one about curves with gaps.
-
     A claim without curves is left out. Each claim has the first step. The mean leaves out the former from
-    that step on, and interpolates the gaps.
-    """
+    that step on, and interpolates the gaps."""
     lasting: list[tuple[int, str]] = []
     between: list[tuple[int, str]] = []
     for name, (steps, values) in zip(names, curves, strict=True):

@@ -15,11 +15,8 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
 def association(values: Sequence[Any], target: Doubles) -> float | None:
     """Return the strength, from 0 to 1, of the relation between ``values`` and ``target`` [n], or None if
-    undefined.
-
-    It is the absolute correlation for numbers, and the correlation ratio for other values. It is None for few
-    rows and for a constant column.
-    """
+    undefined. It is the absolute correlation for numbers, and the correlation ratio for other values. It
+    is None for few rows and for a constant column."""
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
         return None
@@ -51,10 +48,8 @@ def spearman(left: Doubles, right: Doubles) -> float | None:
 
 
 def chance_of(correlation: float, rows: int) -> float:
-    """Return the probability that independent columns have a correlation at least as strong, of either sign.
-
-    ``rows`` is the number of pairs of values. The probability is an approximation (Fisher).
-    """
+    """Return the probability that independent columns have a correlation at least as strong, of either
+    sign. ``rows`` is the number of pairs of values. The probability is an approximation (Fisher)."""
     size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(rows - 3, 1))
     return math.erfc(size / math.sqrt(2))
 

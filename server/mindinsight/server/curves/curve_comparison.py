@@ -90,11 +90,8 @@ class _Grid:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Return how the curves of bad runs diverge from those of good runs.
-
-    Probabilities are corrected for a comparison of ``scalars`` scalars. Curves are ascending steps and
-    values. Neither group is empty.
-    """
+    """Return how the curves of bad runs diverge from those of good runs. Probabilities are corrected for a
+    comparison of ``scalars`` scalars. Curves are ascending steps and values. Neither group is empty."""
     columns = cells([*good, *bad], _COLUMNS)
     whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on
     split = len(good)
@@ -127,10 +124,8 @@ def compare_groups(
 
 
 def _without_spikes(means: Doubles) -> Doubles:
-    """Return a curve with each value limited to a few noise levels from the local median.
-
-    Otherwise a few spikes of one run, or heavy tails of its noise, would decide about an interval.
-    """
+    """Return a curve with each value limited to a few noise levels from the local median. Otherwise a few
+    spikes of one run, or heavy tails of its noise, would decide about an interval."""
     known = np.flatnonzero(~np.isnan(means))
     if len(known) < FEWEST:
         return means
@@ -150,10 +145,8 @@ def _course(values: Doubles) -> Doubles:
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
     """Return, by row of a bad run, the step from which the run is non-finite in a way that no good run is.
-
-    If good runs have non-finite values too, an interval of a bad run must be more than twice as long as the
-    longest of any good run, or last to the end of the run while no good run ends so.
-    """
+    If good runs have non-finite values too, an interval of a bad run must be more than twice as long as
+    the longest of any good run, or last to the end of the run while no good run ends so."""
     among_good = [_non_finite_intervals(values) for _, values in good]
     longest = max((int(counts.max(initial=0)) for _, counts in among_good), default=0)
     good_end = any(len(values) and not np.isfinite(values[-1]) for _, values in good)
@@ -247,12 +240,9 @@ def _compared(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
 
 
 def _begun(divergence: GroupDivergence, steps: Ints, relative: Doubles) -> GroupDivergence:
-    """Return ``divergence`` with its onset moved to where the difference begins to exceed its earlier level
-    for good.
-
-    ``relative`` [c] is the difference of the means. The onset is where the cumulative sum of the excess over
-    half of the difference is lowest (Page, 1954).
-    """
+    """Return ``divergence`` with its onset moved to where the difference begins to exceed its earlier
+    level for good. ``relative`` [c] is the difference of the means. The onset is where the cumulative sum
+    of the excess over half of the difference is lowest (Page, 1954)."""
     if divergence.onset is None or divergence.from_start or divergence.onset <= steps[0]:
         return divergence
     near = int(np.searchsorted(steps, divergence.onset))
@@ -275,11 +265,9 @@ def _tested(
     split: int,
     tests: int,
 ) -> GroupDivergence:
-    """Return the judgement with the interval of the difference, after a test in which each run is one sample.
-
-    ``differences`` are those of the means, relative and in a common unit. ``deviations`` [r, c] are those of
-    all runs from the good mean, relative.
-    """
+    """Return the judgement with the interval of the difference, after a test in which each run is one
+    sample. ``differences`` are those of the means, relative and in a common unit. ``deviations`` [r, c]
+    are those of all runs from the good mean, relative."""
     relative, _ = differences
     count, runs = len(steps), len(deviations)
     if judged.kind != "together":
@@ -333,10 +321,7 @@ def _with_runs(
 
 def _sided(result: GroupDivergence, sides: tuple[int, int], means: Doubles, split: int) -> GroupDivergence:
     """Return ``result`` with the numbers and median shifts of bad runs above and below, if both ``sides``
-    have some.
-
-    ``means`` [r] are those of all runs, relative to the good ones.
-    """
+    have some. ``means`` [r] are those of all runs, relative to the good ones."""
     above, below = sides
     if not above or not below:
         return result
@@ -353,12 +338,9 @@ def _means(values: Doubles) -> Doubles:
 
 
 def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
-    """Return the numbers of bad runs above and below all good runs, or None if one lies among the good runs.
-    Return None also if all bad runs are on one side, because their sides need not be counted, or if random
-    groups would often be as far apart.
-
-    ``good`` [g] and ``bad`` [b] are means of runs.
-    """
+    """Return the numbers of bad runs above and below all good runs, or None if one lies among the good
+    runs. Return None also if all bad runs are on one side, because their sides need not be counted, or if
+    random groups would often be as far apart. ``good`` [g] and ``bad`` [b] are means of runs."""
     above, below = int((bad > good.max()).sum()), int((bad < good.min()).sum())
     by_chance = (len(bad) + 1) / math.comb(len(good) + len(bad), len(good))
     outside = above + below == len(bad) and by_chance <= _RARE
@@ -400,10 +382,7 @@ def _window(columns: int) -> int:
 
 def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
     """Return the first and last column of the difference around ``first`` to ``last``, or None if noise
-    explains it.
-
-    Short gaps, such as where curves cross, are part of the interval.
-    """
+    explains it. Short gaps, such as where curves cross, are part of the interval."""
     width = _window(len(relative))
     noise = np.maximum(local_noise(relative), _NOISE)
     padded = np.pad(relative, (width // 2, width - 1 - width // 2), mode="edge")
@@ -498,20 +477,16 @@ def _growth(steps: Ints, values: Floats) -> int | None:
 
 
 def _from_the_start(difference: Doubles, onset: int) -> bool:
-    """Return True if a difference is about as large before ``onset`` as after it, and has the same sign.
-
-    A constant offset is a growing share of a falling curve, and the other way around.
-    """
+    """Return True if a difference is about as large before ``onset`` as after it, and has the same sign. A
+    constant offset is a growing share of a falling curve, and the other way around."""
     before, after = float(np.median(difference[:onset])), float(np.median(difference[onset:]))
     noise = 1.4826 * float(np.median(np.abs(np.diff(difference)))) / np.sqrt(2)
     return before * after > 0 and abs(before) > max(_SAME * abs(after), _SPREADS * noise)
 
 
 def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> GroupDivergence:
-    """Return the verdict on two groups, from the differences of their means at each step.
-
-    ``relative`` are the differences as shares, ``plain`` those in the unit of the values.
-    """
+    """Return the verdict on two groups, from the differences of their means at each step. ``relative`` are
+    the differences as shares, ``plain`` those in the unit of the values."""
     change = find_divergence(relative, _NOISE)
     at_once = change is not None and any(_from_the_start(size, change.onset) for size in (relative, plain))
     onset = change.onset if change is not None else 0

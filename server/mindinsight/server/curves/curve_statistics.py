@@ -103,10 +103,8 @@ NO_INTERVALS: Final = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
 
 
 def holds(condition: Condition, limit: float, values: Floats) -> Mask:
-    """Return [n] True for each value that meets ``condition``. NaN is neither above nor below a limit.
-
-    A limit has the precision of the values: 0.1 recorded as float32 is not above 0.1.
-    """
+    """Return [n] True for each value that meets ``condition``. NaN is neither above nor below a limit. A
+    limit has the precision of the values: 0.1 recorded as float32 is not above 0.1."""
     if condition == "not_finite":
         return ~np.isfinite(values)
     narrow = abs(limit) <= float(np.finfo(values.dtype).max)
@@ -115,11 +113,9 @@ def holds(condition: Condition, limit: float, values: Floats) -> Mask:
 
 
 def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
-    """Return the intervals extended by further rows. ``held`` [n] says in which of these the condition holds.
-
-    ``starts`` are the further rows at which a segment of the series begins. An interval does not continue
-    from one segment to the next.
-    """
+    """Return the intervals extended by further rows. ``held`` [n] says in which of these the condition
+    holds. ``starts`` are the further rows at which a segment of the series begins. An interval does not
+    continue from one segment to the next."""
     end = before.end + len(held)
     if not held.any():
         return Intervals(before.rows, before.counts, end)
@@ -192,10 +188,9 @@ class Difference:
 def difference(
     steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float
 ) -> Difference:
-    """Return the difference of a curve from a base at their common steps, and where it exceeds a tolerance.
-
-    The tolerance is relative. Steps are ascending and unique. Equal non-finite values count as equal.
-    """
+    """Return the difference of a curve from a base at their common steps, and where it exceeds a
+    tolerance. The tolerance is relative. Steps are ascending and unique. Equal non-finite values count as
+    equal."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     left = np.asarray(values, np.float64)[mine]
     right = np.asarray(base_values, np.float64)[theirs]
@@ -214,11 +209,9 @@ def difference(
 
 
 def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
-    """Return the claims about a curve and its baseline: where they differ first, or that they do not.
-
-    The verdict is unknown without common steps or finite values, and if they agree but some steps are in one
-    curve only.
-    """
+    """Return the claims about a curve and its baseline: where they differ first, or that they do not. The
+    verdict is unknown without common steps or finite values, and if they agree but some steps are in one
+    curve only."""
     if not len(compared.steps):
         return [Claim("claim.compare.no_common_steps", "unknown")]
     finite = np.isfinite(compared.difference)
@@ -253,9 +246,7 @@ def _largest(compared: Difference) -> Claim | None:
 
 def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
     """Return the positions in ``wanted`` of the steps that a curve has, and its values at those steps.
-
-    ``steps`` are those of the curve, ascending.
-    """
+    ``steps`` are those of the curve, ascending."""
     rows = np.searchsorted(steps, wanted)
     matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
     return matches, np.asarray(values, np.float64)[rows[matches]]

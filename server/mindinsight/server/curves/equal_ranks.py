@@ -90,10 +90,8 @@ def _compared(row: int, curve: tuple[Ints, Floats], reference: tuple[Ints, Float
 
 
 def _diverged_pair(row: int, other: int, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the lasting difference of two curves that were equal at first, or an empty list.
-
-    Curves that do not change before it, such as counts, may be equal by chance.
-    """
+    """Return the lasting difference of two curves that were equal at first, or an empty list. Curves that
+    do not change before it, such as counts, may be equal by chance."""
     curve = _compared(row, curves[row], curves[other])
     beyond = curve.shares > _BEYOND
     onset = int(np.argmax(beyond))

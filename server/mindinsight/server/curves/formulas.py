@@ -57,9 +57,7 @@ class Formula:
 
     def value(self, columns: Iterable[Doubles]) -> Doubles:
         """Return the formula's values [n] for the values [n] of each of its ``tags``, in their order.
-
-        Undefined values are non-finite.
-        """
+        Undefined values are non-finite."""
         with np.errstate(all="ignore"):
             return np.asarray(_value(self.tree, list(columns)), np.float64)
 

@@ -29,11 +29,9 @@ class Bucketed:
         counts: Ints,
         extremes: tuple[Doubles, Doubles] | None = None,
     ) -> None:
-        """Store the buckets, with infinite edges replaced as in ``finite_edges``.
-
-        The outer filled buckets end at the ``extremes``, the smallest and largest value of each histogram
-        [n], where these lie inside them.
-        """
+        """Store the buckets, with infinite edges replaced as in ``finite_edges``. The outer filled buckets
+        end at the ``extremes``, the smallest and largest value of each histogram [n], where these lie
+        inside them."""
         self.bounds, self.counts = bounds, counts
         self.left, self.width = finite_edges(left, width)
         if extremes is not None:
@@ -97,11 +95,8 @@ def _right(left: Doubles, width: Doubles) -> Doubles:
 
 def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
     """Return left edges and widths [n] of buckets, with an infinite edge replaced by the other one of its
-    bucket.
-
-    If the left edge is infinite and the width does not determine the right one, the next bucket's left edge
-    is used. A bucket without a finite edge is put at 0.
-    """
+    bucket. If the left edge is infinite and the width does not determine the right one, the next bucket's
+    left edge is used. A bucket without a finite edge is put at 0."""
     size = np.abs(width)
     if np.isfinite(left).all() and np.isfinite(size).all():
         return left, size

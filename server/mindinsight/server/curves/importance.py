@@ -98,10 +98,8 @@ def importance(
     objective: str, columns: Mapping[str, Sequence[Any]], values: Sequence[Any], seed: int = 0
 ) -> Importance:
     """Return the importance of ``columns`` for the ``values`` of ``objective``, all by run. With too few
-    runs, or if the values or all settings are the same, the result has only claims.
-
-    A value is None if a run does not have it. The function is pure, for use in a worker process.
-    """
+    runs, or if the values or all settings are the same, the result has only claims. A value is None if a
+    run does not have it. The function is pure, for use in a worker process."""
     target = np.array([number_of(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()
     facts = {"objective": plain(objective), "runs": len(rows)}
@@ -215,9 +213,7 @@ def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
     """Return a claim on the setting that separates failed runs from the others better than chance, or [].
-
-    All runs recorded the objective. A run has failed if it is non-finite.
-    """
+    All runs recorded the objective. A run has failed if it is non-finite."""
     finite = np.isfinite(target)
     if finite.all() or not finite.any() or len(target) > _SEPARABLE:
         return []
@@ -305,11 +301,9 @@ def _measured(
     groups: Mapping[str, Sequence[str]],
     seed: int,
 ) -> tuple[list[ColumnImportance], float]:
-    """Return the importance of each setting, a column of ``matrix``, largest first, and the explained share.
-
-    Only settings of ``groups`` may matter. Those of one group are shuffled together: a forest that splits by
-    either of two settings that change together would show each of them as less important.
-    """
+    """Return the importance of each setting, a column of ``matrix``, largest first, and the explained
+    share. Only settings of ``groups`` may matter. Those of one group are shuffled together: a forest that
+    splits by either of two settings that change together would show each of them as less important."""
     generator = np.random.default_rng(seed)
     bins = binned(matrix)
     forest = grow(bins, target, generator)
@@ -336,10 +330,8 @@ def _measured(
 def _falls(
     forest: Forest, bins: Any, target: Doubles, together: Sequence[Sequence[int]]
 ) -> tuple[Doubles, float]:
-    """Return [columns, shuffles] the fall of the explained share, and the share itself.
-
-    ``together`` has for each column those that are shuffled with it.
-    """
+    """Return [columns, shuffles] the fall of the explained share, and the share itself. ``together`` has
+    for each column those that are shuffled with it."""
     variance = float(target.var())
     predicted = forest.predict_unseen(bins)
     seen = ~np.isnan(predicted)  # all runs, unless every tree drew one
@@ -413,12 +405,9 @@ def _any_of(names: Sequence[str]) -> str | Claim:
 def _weak(
     known: Mapping[str, Doubles], target: Doubles, counts: Mapping[str, int], facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Yield a claim about the setting with the most significant rank correlation, if chance does not explain
-    it.
-
-    Only runs with the setting are used, ``counts`` of them, because others often belong to another
-    experiment.
-    """
+    """Yield a claim about the setting with the most significant rank correlation, if chance does not
+    explain it. Only runs with the setting are used, ``counts`` of them, because others often belong to
+    another experiment."""
     there = {name: column >= 0 for name, column in known.items()}
     correlations = {
         name: spearman(column[there[name]], target[there[name]]) or 0.0 for name, column in known.items()

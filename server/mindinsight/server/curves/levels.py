@@ -92,7 +92,8 @@ class Levels:
 
     @property
     def noise(self) -> float:
-        """Return the standard deviation within a part: the median of all parts."""
+        """Return the noise of the curve: the median over its equal parts of the standard deviation of a
+        part's values."""
         return float(np.median(self.deviations))
 
     @property
@@ -134,11 +135,8 @@ class Change:
 
 def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | None:
     """Return the levels of [n] points: medians of up to ten equal parts of the finite values. Return None
-    with fewer than twenty finite values, or with ones too large to be squared.
-
-    With `shares`, such as accuracies of small batches, levels are means, because there are few different
-    values.
-    """
+    with fewer than twenty finite values, or with ones too large to be squared. With `shares`, such as
+    accuracies of small batches, levels are means, because there are few different values."""
     finite = np.isfinite(values)
     known = values[finite].astype(np.float64)
     if len(known) < FEWEST:
@@ -153,10 +151,9 @@ def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | Non
 
 
 def is_level(levels: Levels) -> bool:
-    """Return True if a curve is flat: it neither rises nor falls by more than its noise, which must be small.
-
-    A curve that falls by more than a hundredth of its level is not flat if noise does not explain the fall.
-    """
+    """Return True if a curve is flat: it neither rises nor falls by more than its noise, which must be
+    small. A curve that falls by more than a hundredth of its level is not flat if noise does not explain
+    the fall."""
     middle = abs(float(np.median(levels.levels)))
     fall = levels.begin - levels.end
     if levels.noise > MOST_NOISE * middle or fall > levels.noise:
@@ -170,8 +167,9 @@ def is_level(levels: Levels) -> bool:
 
 
 def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UNDONE) -> Change | None:
-    """Return the lasting rise of a curve to `least` times its lowest level or more, or None for a lower or
-    brief one, a level of 0 or less, and a rise like an earlier one that came back.
+    """Return the lasting rise of a curve to `least` times its lowest level or more. Return None for a lower
+    or brief rise, one within noise or below a tenth of the fall, a level of 0 or less, and a rise like an
+    earlier one that came back.
 
     It lasts for the last quarter of the curve, unless it is tenfold, or rises on over the last levels and
     undoes the share ``undoing`` of the fall.
@@ -220,22 +218,18 @@ def shift_to_end(values: Doubles, low: float) -> Shift | None:
 
 
 def only_rises(levels: Levels) -> bool:
-    """Return True if each level of a curve is above the one before.
-
-    The last is above the first by more than noise and a tenth of it. Return False for a curve that begins at
-    zero, which may have been switched on later.
-    """
+    """Return True if each level of a curve is above the one before. The last is above the first by more
+    than noise and a tenth of it. Return False for a curve that begins at zero, which may have been
+    switched on later."""
     if not levels.begin or not (np.diff(levels.levels) > 0).all() or not levels.is_certain(0):
         return False
     return levels.end - levels.begin >= (RISEN_STEADILY - 1) * abs(levels.begin)
 
 
 def rise_below_zero(levels: Levels) -> Change | None:
-    """Return the rise of a curve whose lowest level is zero or below, or None.
-
-    It undoes half of the fall or more and rises on over the last levels. The factor is the undone share of
-    the fall. For such a curve, the factors of `rise_above_lowest` have no meaning.
-    """
+    """Return the rise of a curve whose lowest level is zero or below, or None. It undoes half of the fall
+    or more and rises on over the last levels. The factor is the undone share of the fall. For such a
+    curve, the factors of `rise_above_lowest` have no meaning."""
     part = int(np.argmin(levels.levels))
     low, end, fall = float(levels.levels[part]), levels.end, levels.begin - float(levels.levels[part])
     after = levels.levels[part:]
@@ -248,11 +242,8 @@ def rise_below_zero(levels: Levels) -> Change | None:
 
 def rise_of_few(steps: Ints, values: Floats) -> Change | None:
     """Return the rise of a curve of twelve to nineteen finite values to `RISEN_BESIDE` times its lowest
-    level, or None.
-
-    Levels are medians of three values. They rise from the lowest to the last, through one or more between,
-    and by more than the noise within all parts but the first, in which losses fall.
-    """
+    level, or None. Levels are medians of three values. They rise from the lowest to the last, through one
+    or more between, and by more than the noise within all parts but the first, in which losses fall."""
     finite = np.isfinite(values)
     known, at = values[finite].astype(np.float64), steps[finite]
     if not FEWEST_BESIDE <= len(known) < FEWEST:
@@ -318,7 +309,8 @@ class RunUp:
 
 
 def run_up(steps: Ints, values: Floats) -> RunUp | None:
-    """Return the growth of [n] points up to the first non-finite one after finite ones, or None.
+    """Return the growth of [n] points right before the first non-finite one after finite ones. Return None if
+    no point is non-finite after finite ones, or if the points before it do not grow like that.
 
     The growth is the last four or more values before it, each above all earlier ones. The last is five times
     the largest of the ten or more values before the growth. None of these is negative. If there is no such
@@ -360,11 +352,9 @@ class NonFinite:
 
 
 def non_finite(values: Floats) -> NonFinite | None:
-    """Return the non-finite values among [n] values, or None if all are finite.
-
-    Those before the first finite value are placeholders if they are one value or up to a tenth of all. All
-    are placeholders if finite values follow at equal distances, up to the end.
-    """
+    """Return the non-finite values among [n] values, or None if all are finite. Those before the first
+    finite value are placeholders if they are one value or up to a tenth of all. All are placeholders if
+    finite values follow at equal distances, up to the end."""
     finite = np.isfinite(values)
     rows = np.flatnonzero(~finite)
     known = np.flatnonzero(finite)
@@ -391,11 +381,9 @@ def _swings(levels: Doubles, least: float) -> bool:
 
 
 def collapse(levels: Levels) -> Change | None:
-    """Return the fall of a curve that ends at half of its highest level or less, or None.
-
-    The highest level is above zero. The step is the first after which no value is nearer to the highest level
-    than to the last one.
-    """
+    """Return the fall of a curve that ends at half of its highest level or less, or None. The highest
+    level is above zero. The step is the first after which no value is nearer to the highest level than to
+    the last one."""
     part = int(np.argmax(levels.levels))
     high, end = float(levels.levels[part]), levels.end
     if high <= 0 or end > COLLAPSED * high or not levels.is_certain(part):
@@ -491,10 +479,8 @@ def _jump_at(row: int, count: int, values: Doubles, steps: Ints, factor: float) 
 
 
 def rise_for_good(steps: Ints, values: Floats) -> Jump | None:
-    """Return the first rise among [n] points to values that stay a hundred times above all before, or None.
-
-    The values before are above zero, at least one. Five or more values follow.
-    """
+    """Return the first rise among [n] points to values that stay a hundred times above all before, or
+    None. The values before are above zero, at least one. Five or more values follow."""
     finite = np.isfinite(values)
     known, at = values[finite].astype(np.float64), steps[finite]
     if len(known) <= LASTS or known[0] <= 0:
@@ -514,11 +500,9 @@ def is_constant(values: Floats) -> bool:
 
 
 def constant_end(values: Floats) -> int:
-    """Return how many values at the end of [n] are the same number, or 0.
-
-    They count from fifty on, if they are ten times as many as were equal in a row before, and not zero, which
-    a training may reach. Ten or more changes of the value come before them.
-    """
+    """Return how many values at the end of [n] are the same number, or 0. They count from fifty on, if
+    they are ten times as many as were equal in a row before, and not zero, which a training may reach. Ten
+    or more changes of the value come before them."""
     if len(values) < _ENDED + EARLY or not np.isfinite(values[-1]) or not values[-1]:
         return 0
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1

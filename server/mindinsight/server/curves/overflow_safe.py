@@ -21,10 +21,8 @@ def limited(values: Doubles) -> Doubles:
 
 def unit_of(values: Floats) -> float:
     """Return the largest power of two up to the largest finite magnitude in ``values``, at most 2**1022.
-
-    Return 1.0 if all are 0. Dividing by it leaves values of less than 4 and rounds only those 2**-1022 times
-    smaller.
-    """
+    Return 1.0 if all are 0. Dividing by it leaves values of less than 4 and rounds only those 2**-1022
+    times smaller."""
     largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
     return float(np.ldexp(1.0, min(int(np.frexp(largest)[1]) - 1, _TOP))) if largest else 1.0
 
@@ -85,9 +83,7 @@ def even_edges(low: float, high: float, count: int) -> Doubles:
 
 def interpolate(at: Doubles, x: Doubles, y: Doubles) -> Doubles:
     """Interpolate ``y`` [n] over ascending ``x`` [n >= 2] at positions [m], constant beyond the ends.
-
-    Unlike ``np.interp``, differences in ``x`` may be subnormal, for which its slope is infinite.
-    """
+    Unlike ``np.interp``, differences in ``x`` may be subnormal, for which its slope is infinite."""
     row = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
     width = x[row + 1] - x[row]
     with np.errstate(over="ignore"):  # far beyond the ends, where the share is clipped

@@ -50,10 +50,8 @@ class Factor:
         return _indicators(np.where(known, np.searchsorted(distinct, self.order, side="right"), 0))
 
     def trend(self) -> Doubles:
-        """Return [n, 1] the centred ranks, scaled to a range of at most 1, or [n, 0] for texts.
-
-        Missing values are at 0.
-        """
+        """Return [n, 1] the centred ranks, scaled to a range of at most 1, or [n, 0] for texts. Missing
+        values are at 0."""
         if self.order is None:
             return np.zeros((len(self.groups), 0))
         known = self.order >= 0
@@ -73,11 +71,8 @@ def _indicators(groups: Ints) -> Doubles:
 
 
 def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> list[str]:
-    """Return the settings that ``target`` [n] significantly depends on, the strongest first, [] if there is
-    none, or for few runs.
-
-    Each setting explains a share that those before it do not.
-    """
+    """Return the settings that ``target`` [n] significantly depends on, the strongest first, [] if there
+    is none, or for few runs. Each setting explains a share that those before it do not."""
     generator = np.random.default_rng(seed)
     names: list[str] = []
     model = np.ones((len(target), 1))
@@ -99,10 +94,8 @@ def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> lis
 
 
 def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int = 0) -> list[str]:
-    """Return the settings that may explain ``target`` [n] instead of the setting ``name``.
-
-    Such a setting explains the target significantly, and ``name`` adds nothing significant to that.
-    """
+    """Return the settings that may explain ``target`` [n] instead of the setting ``name``. Such a setting
+    explains the target significantly, and ``name`` adds nothing significant to that."""
     generator = np.random.default_rng(seed)
 
     def explains(factor: Factor, model: Doubles) -> bool:
@@ -152,10 +145,8 @@ def alike(
     named: Sequence[str], known: Mapping[str, Doubles], target: Doubles, factors: Mapping[str, Factor]
 ) -> dict[str, list[str]]:
     """Return the ``named`` settings, each with those that may matter instead because they change together.
-
     ``known`` and ``target`` have one value for each trial. A setting has no entry if it, or one of its own
-    others, is in an earlier entry.
-    """
+    others, is in an earlier entry."""
     groups: dict[str, list[str]] = {}
     for name in named:
         like = rivals(factors, target, name)

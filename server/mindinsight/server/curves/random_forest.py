@@ -45,10 +45,8 @@ class Forest:
 
 
 def binned(matrix: Doubles) -> Bins:
-    """Return [n, columns] the number, from 0, of the bin of each value in ``matrix`` [n, columns].
-
-    All values are finite. The bins of a column are its distinct values, or its quantiles if these are fewer.
-    """
+    """Return [n, columns] the number, from 0, of the bin of each value in ``matrix`` [n, columns]. All
+    values are finite. The bins of a column are its distinct values, or its quantiles if these are fewer."""
     bins = np.zeros(matrix.shape, np.int64)
     for number, column in enumerate(matrix.T):
         distinct = np.unique(column)
@@ -96,10 +94,8 @@ def _histograms(
 
 
 def _splits(counts: Doubles, sums: Doubles, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return the column and largest left bin of each node's best split, [trees, nodes].
-
-    Without a split the bin is ``_BINS``, so that all rows go left.
-    """
+    """Return the column and largest left bin of each node's best split, [trees, nodes]. Without a split
+    the bin is ``_BINS``, so that all rows go left."""
     left, total = np.cumsum(counts, axis=3), np.cumsum(sums, axis=3)
     right, rest = left[..., -1:] - left, total[..., -1:] - total
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -43,12 +43,9 @@ class RankOutlier:
 
 
 def share_of(difference: Doubles, centre: Doubles) -> float | None:
-    """Return the typical ratio of ``difference`` [n] to the size of ``centre`` [n], or None if ``centre`` is
-    all 0.
-
-    It is the median ratio if ``centre`` stays away from 0 or the ratios are about equal, otherwise the median
-    difference divided by the mean size.
-    """
+    """Return the typical ratio of ``difference`` [n] to the size of ``centre`` [n], or None if ``centre``
+    is all 0. It is the median ratio if ``centre`` stays away from 0 or the ratios are about equal,
+    otherwise the median difference divided by the mean size."""
     sizes = np.abs(centre)
     size = float(np.nanmean(sizes))
     if not size:
@@ -63,11 +60,9 @@ def share_of(difference: Doubles, centre: Doubles) -> float | None:
 
 
 def noisier_rows(values: Doubles) -> frozenset[int]:
-    """Return the rows of curves [r, c] that fluctuate about the median far more than the others.
-
-    The median change of such a row exceeds twice the 90th percentile of the changes of a usual row. Empty for
-    fewer than three curves.
-    """
+    """Return the rows of curves [r, c] that fluctuate about the median far more than the others. The
+    median change of such a row exceeds twice the 90th percentile of the changes of a usual row. Empty for
+    fewer than three curves."""
     known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= FEWEST_STEPS)
     if len(known) < 3:
         return frozenset()
@@ -92,11 +87,9 @@ def growth(shares: Doubles) -> float | None:
 
 
 def period_of(steps: Ints, width: float) -> int | None:
-    """Return the number of steps between events if they are periodic, else None.
-
-    Events are periodic if their gaps are closer to multiples of one number than is likely by chance. Fewer
-    than three are not. ``width`` is the resolution of ``steps``, ascending.
-    """
+    """Return the number of steps between events if they are periodic, else None. Events are periodic if
+    their gaps are closer to multiples of one number than is likely by chance. Fewer than three are not.
+    ``width`` is the resolution of ``steps``, ascending."""
     if len(steps) < 3:
         return None
     gaps = np.diff(steps.astype(np.float64))
@@ -113,10 +106,8 @@ def row_evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict
 
 
 def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
-    """Return the claim about an anomaly: of one curve, or of two that differ from each other.
-
-    ``ranks`` [r] are those of the curves, for its evidence.
-    """
+    """Return the claim about an anomaly: of one curve, or of two that differ from each other. ``ranks``
+    [r] are those of the curves, for its evidence."""
     rows = [stray.row] if stray.other is None else [stray.row, stray.other]
     evidence = row_evidence(ranks, rows) if ranks else ()
     facts: dict[str, Any] = {"step": stray.step}
@@ -145,10 +136,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
 
 def amount_claim(relative: float | None, both_sides: bool = False) -> Claim:
     """Return a difference from the median as part of a claim: 0.5 is 50 % more, 12 is 13 times the median.
-
-    ``relative`` is the share of the median, or None if the median is 0. With ``both_sides`` no direction is
-    named.
-    """
+    ``relative`` is the share of the median, or None if the median is 0. With ``both_sides`` no direction
+    is named."""
     if relative is None:
         return Claim("claim.part.rank_from_zero", "note")
     relative = min(max(relative, -_SHARE_LIMIT), _SHARE_LIMIT)

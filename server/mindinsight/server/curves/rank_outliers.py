@@ -92,10 +92,8 @@ def cumulated(values: Doubles, edges: Ints) -> Doubles:
 
 
 def inflation(sums: Doubles, counts: Doubles) -> float:
-    """Return the variance of block means ``sums / counts`` as a multiple of that of independent steps.
-
-    It is at least 1.0. Both are [ranks, blocks]. The values are in units of the usual change.
-    """
+    """Return the variance of block means ``sums / counts`` as a multiple of that of independent steps. It
+    is at least 1.0. Both are [ranks, blocks]. The values are in units of the usual change."""
     full = counts > 0
     means = np.where(full, sums / np.maximum(counts, 1.0), np.nan)
     changes = np.diff(means, axis=1) ** 2 / 2 * np.minimum(counts[:, 1:], counts[:, :-1])
@@ -157,9 +155,7 @@ class Differences:
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
         """Return (score, anomaly) of each curve that differs in an interval, for the most significant one.
-
-        Of two curves at most one is listed, because their difference belongs to both.
-        """
+        Of two curves at most one is listed, because their difference belongs to both."""
         edges = np.unique(np.linspace(0, self.columns, min(_BLOCKS, self.columns // 2) + 1).astype(np.int64))
         there = ~np.isnan(self.scaled)
         clipped = np.clip(np.where(there, self.scaled, 0.0), -_CLIP, _CLIP)
@@ -211,10 +207,8 @@ class Differences:
         return strays
 
     def _lasting(self, row: int, begin: int, end: int) -> RankOutlier | None:
-        """Return the lasting difference of a rank between two columns, or None if it is too small.
-
-        Columns at the ends with too few ranks to decide which rank is wrong are left out.
-        """
+        """Return the lasting difference of a rank between two columns, or None if it is too small. Columns
+        at the ends with too few ranks to decide which rank is wrong are left out."""
         decided = np.flatnonzero(self.decided[begin:end])
         if not len(decided):
             return None
@@ -254,9 +248,7 @@ class Differences:
 
     def spikes(self, lasting: list[RankOutlier]) -> list[tuple[float, RankOutlier]]:
         """Return (score, outlier) of each rank with spikes: steps at which its curve exceeds the expected.
-
-        ``lasting`` differences are removed first.
-        """
+        ``lasting`` differences are removed first."""
         raw = self.raw.copy()
         noise = np.ones((self.ranks, 1))
         for stray in lasting:
@@ -351,11 +343,8 @@ def _chance_of_count(count: int, usual: float) -> float:
 
 def _without_course(raw: Doubles, median: Doubles) -> Doubles:
     """Return ``raw`` [n] minus its lasting difference: a constant, a share of the median, or its moving
-    median.
-
-    A value far from the constant but near the moving median is part of a ramp, not a spike. The reverse is a
-    long plateau. At each step the smaller of both remainders is used.
-    """
+    median. A value far from the constant but near the moving median is part of a ramp, not a spike. The
+    reverse is a long plateau. At each step the smaller of both remainders is used."""
     constant = raw - np.nanmedian(raw)
     large = np.abs(median) > 1e-290  # of smaller ones a share may overflow
     share = raw - np.nanmedian(raw / np.where(large, median, np.nan)) * median if large.any() else constant
@@ -392,9 +381,7 @@ class Judgement:
         self, ranks: Sequence[int | None], job: Sequence[int | None], left_out: int = 0
     ) -> list[Claim]:
         """Return the claims about the curves of ``ranks`` [r], and about the ranks of ``job`` without one.
-
-        ``left_out`` is the number of runs that the server does not show.
-        """
+        ``left_out`` is the number of runs that the server does not show."""
         claims = [outlier_claim(stray, ranks) for stray in self.strays]
         faulty = {row for stray in self.strays if not stray.shared for row in (stray.row, stray.other)}
         short = [row for row in range(len(ranks)) if row not in self.compared and row not in faulty]
@@ -455,18 +442,14 @@ def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutl
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
     """Return the outlier ranks among ``curves`` (steps ascending, values), by row, [] for fewer than two.
-
-    An anomaly that most of the curves have makes no rank an outlier.
-    """
+    An anomaly that most of the curves have makes no rank an outlier."""
     return [stray for stray in judge(curves).strays if not stray.shared]
 
 
 def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
     """Return the ranks with non-finite values. Columns that at most half of the ranks share take
-    precedence.
-
-    A rank that is followed by others counts with all its values, because one cause may be behind all of them.
-    """
+    precedence. A rank that is followed by others counts with all its values, because one cause may be
+    behind all of them."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
@@ -508,10 +491,8 @@ def _is_far(steps: int, of_rank: Ints) -> bool:
 
 
 def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
-    """Return the rows of curves that begin much later or end much later than most.
-
-    The list is empty for fewer than three curves with steps.
-    """
+    """Return the rows of curves that begin much later or end much later than most. The list is empty for
+    fewer than three curves with steps."""
     alive = [row for row, steps in enumerate(curves) if len(steps)]
     if len(alive) < 3:
         return []

@@ -57,10 +57,8 @@ def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
 
 
 def section_extremes(values: Floats, starts: Ints) -> Ints:
-    """Return the rows of minimum, maximum and first non-finite value of each section, unsorted, with repeats.
-
-    ``starts`` are the sections' first rows.
-    """
+    """Return the rows of minimum, maximum and first non-finite value of each section, unsorted, with
+    repeats. ``starts`` are the sections' first rows."""
     bad = ~np.isfinite(values)
     any_bad = bool(bad.any())
     low = np.where(bad, np.inf, values) if any_bad else values
@@ -104,10 +102,8 @@ def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, 
 
 def step_gaps(steps: Ints) -> list[tuple[int, int]]:
     """Return (step before, step after) for each gap, an interval that is far wider than those before and
-    after it, [] for few steps or many wide intervals.
-
-    Where the interval of a recording changes, or becomes wider little by little, there is no gap.
-    """
+    after it, [] for few steps or many wide intervals. Where the interval of a recording changes, or
+    becomes wider little by little, there is no gap."""
     passed = np.diff(steps)
     if len(passed) <= 2 * _FEWEST:
         return []

@@ -68,10 +68,8 @@ def same_value(left: Any, right: Any) -> bool:
 
 def names_runs(name: str, values: Sequence[Value]) -> bool:
     """Return True if a setting names single runs: a path, a time, or a text that most runs have for
-    themselves.
-
-    ``values`` has one value for each run. `core/run_traits.js` has the same rule for the pages.
-    """
+    themselves. ``values`` has one value for each run. `core/run_traits.js` has the same rule for the
+    pages."""
     known = [value for value in values if value is not None]
     if 2 * len({*map(identity, known)}) <= len(values):
         return False
@@ -90,9 +88,7 @@ def separations(
     good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]], *, recorded_only: bool = False
 ) -> list[Separation]:
     """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting.
-
-    With ``recorded_only``, a setting that runs of both groups have is judged by those runs alone.
-    """
+    With ``recorded_only``, a setting that runs of both groups have is judged by those runs alone."""
     sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
     if not sizes or 0 in sizes[0]:
         return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0), size) for size in sizes]
@@ -120,10 +116,8 @@ def separations(
 
 
 def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
-    """Return [n] the rank of each run's value, and True if the values have an order.
-
-    A missing value precedes all numbers. NaN, booleans and text have no order.
-    """
+    """Return [n] the rank of each run's value, and True if the values have an order. A missing value
+    precedes all numbers. NaN, booleans and text have no order."""
     known = [value for value in values if value is not None]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         numbers = [value for value in known if not (isinstance(value, float) and math.isnan(value))]
@@ -146,9 +140,7 @@ def _differences(order: Ints, divisions: Divisions) -> Doubles:
 
 def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
     """Return the effect [d] of each division. Of equal effects, a threshold counts more than an interval.
-
-    Intervals are much more numerous than thresholds, so chance finds one more often.
-    """
+    Intervals are much more numerous than thresholds, so chance finds one more often."""
     shares = _differences(order, divisions)
     if not ordered:
         return np.asarray(np.abs(shares).sum(axis=1) / 2, np.float64)
@@ -178,10 +170,8 @@ def _region(
 
 
 def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
-    """Return the interval in which the shares differ most, and the group in it.
-
-    The complement of an interval separates equally well. Of both, the one that is an interval is returned.
-    """
+    """Return the interval in which the shares differ most, and the group in it. The complement of an
+    interval separates equally well. Of both, the one that is an interval is returned."""
     below = np.concatenate(([0.0], np.cumsum(shares)))
     top, bottom = int(np.argmax(below)), int(np.argmin(below))
     low, high = sorted((top, bottom))
@@ -219,11 +209,9 @@ class Conjunction:
 
 
 def conjunction(columns: Mapping[str, Sequence[Value]], first: int) -> Conjunction | None:
-    """Return the rarest region of two settings with runs of one group only, or None if none is or several
-    pairs of settings have one.
-
-    ``columns`` have one value for each run, of the ``first`` good runs and then of the bad ones.
-    """
+    """Return the region of two settings that holds runs of one group only and is the least likely by chance.
+    Return None if there is none, if several pairs of settings tie for it, if a group is empty, or if there
+    are more regions than `_MASKS` to search."""
     count = len(next(iter(columns.values()), ()))
     sides = {name: list(_sides(column)) for name, column in columns.items()}
     pairs = list(combinations(sides, 2))
@@ -302,11 +290,9 @@ class FailingSetting:
 def failing_setting(
     columns: Mapping[str, Sequence[Value]], first: Sequence[int], fails: Runs, limit: float
 ) -> FailingSetting | None:
-    """Return the setting that best separates failing runs from others, or None if chance exceeds ``limit``.
-
-    ``first`` are the rows of independent runs, and ``fails`` [len(first)] is True for failing ones. A setting
-    is judged by the runs that recorded it.
-    """
+    """Return the setting that best separates failing runs from others, or None if chance exceeds
+    ``limit``. ``first`` are the rows of independent runs, and ``fails`` [len(first)] is True for failing
+    ones. A setting is judged by the runs that recorded it."""
     recorded = {name: np.array([is_usable(value) for value in column]) for name, column in columns.items()}
     together: dict[bytes, list[str]] = {}  # settings that the same runs recorded
     for name, known in recorded.items():

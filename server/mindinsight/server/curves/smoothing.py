@@ -15,10 +15,8 @@ _NOTHING: Final = 1e-20  # factors below are set to 0, because they would decay 
 
 
 def points_of(weight: float) -> float:
-    """Return the number of points whose plain mean has the noise of an exponential average with ``weight``.
-
-    The weight is in [0, 1).
-    """
+    """Return the number of points whose plain mean has the noise of an exponential average with
+    ``weight``. The weight is in [0, 1)."""
     return (1.0 + weight) / (1.0 - weight)
 
 
@@ -96,11 +94,9 @@ _WINDOWS: Final[Mapping[str, Callable[[Doubles, float], Doubles]]] = {
 
 
 def smooth(steps: Ints, values: Floats, weight: float, kind: SmoothingKind = "debiased") -> Doubles:
-    """Return smoothed values [n], in which non-finite values stay. Raises ValueError for a ``weight`` that is
-    not from 0 (unchanged) to below 1.
-
-    Only the kind "debiased" takes the distances between ``steps`` into account.
-    """
+    """Return smoothed values [n], in which non-finite values stay. Raises ValueError for a ``weight`` that
+    is not from 0 (unchanged) to below 1. Only the kind "debiased" takes the distances between ``steps``
+    into account."""
     if not 0.0 <= weight < 1.0:
         raise ValueError(f"the smoothing weight must be from 0 up to 1, not {weight}")
     wide = np.asarray(values, np.float64)

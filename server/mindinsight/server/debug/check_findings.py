@@ -93,10 +93,8 @@ class CheckFinding:
 
     @property
     def claim(self) -> Claim:
-        """Return the claim about the anomaly, which names the first steps.
-
-        Its evidence is all steps of each rank.
-        """
+        """Return the claim about the anomaly, which names the first steps. Its evidence is all steps of
+        each rank."""
         entry, steps = self.hits[0].entry, self.steps
         worst, finding = self._worst
         limits = self.hits[0].watchpoint.limits
@@ -132,10 +130,8 @@ class CheckFinding:
     @property
     def excess(self) -> float:
         """Return the factor, at least 1.0, by which the worst figure exceeds its limit, or 1.0 without a
-        figure.
-
-        It is infinite if only one of figure and limit is 0, and 1.0 if both are 0, as for "at least 0".
-        """
+        figure. It is infinite if only one of figure and limit is 0, and 1.0 if both are 0, as for "at
+        least 0"."""
         _, finding = self._worst
         if finding is None:
             return 1.0
@@ -163,12 +159,9 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind of anomaly, [] without hits.
-
-    Kinds that a stronger one of the same tensor implies are left out. Ranks with equal anomalies share a
-    finding. Findings are sorted by severity, then by the ratio to the limit, the largest first, then by first
-    step.
-    """
+    """Return one finding for each tensor and kind of anomaly, [] without hits. Kinds that a stronger one
+    of the same tensor implies are left out. Ranks with equal anomalies share a finding. Findings are
+    sorted by severity, then by the ratio to the limit, the largest first, then by first step."""
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in _independent(hits):
         entry = hit.entry
@@ -352,9 +345,7 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
     """Yield a note for each of the reasons "cancelled", "small" and "few" for which hits are expected.
-
-    Hits that are expected for another reason, or not expected, are left out.
-    """
+    Hits that are expected for another reason, or not expected, are left out."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
         by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)

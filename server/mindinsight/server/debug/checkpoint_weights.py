@@ -138,11 +138,8 @@ def count_states(differences: Iterable[WeightDifference]) -> dict[State, int]:
 def difference_claims(
     differences: Sequence[WeightDifference], plain: Sequence[PlainDifference] = ()
 ) -> list[Claim]:
-    """Return the claims about two files, given the differences of all tensors.
-
-    A tensor that cannot be read is neither equal nor different. ``plain`` are the differences of the other
-    values.
-    """
+    """Return the claims about two files, given the differences of all tensors. A tensor that cannot be
+    read is neither equal nor different. ``plain`` are the differences of the other values."""
     claims = _tensor_claims(differences)
     for key, is_counter in (("other_values", False), ("counters", True)):
         if texts := [value.text for value in plain if value.is_counter == is_counter]:
@@ -191,11 +188,9 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
 
 
 def _largest_change(differences: Sequence[WeightDifference]) -> Iterator[Claim]:
-    """Yield a claim about the floating-point tensor that changed most for its size, unless two tie.
-
-    States of optimizers change most at all times, so they are left out, by their names; so are counters of
-    steps, which are integers.
-    """
+    """Yield a claim about the floating-point tensor that changed most for its size, unless two tie. States
+    of optimizers change most at all times, so they are left out, by their names; so are counters of steps,
+    which are integers."""
     names = {item.name for item in differences}
     shares = {
         item.name: item.measures.relative_distance
@@ -382,10 +377,8 @@ def _split(file: str, steps: bool) -> tuple[str, str, str]:
 
 
 def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointSeries:
-    """Return the series of files with one key.
-
-    Numbers that are equal in all names, such as 2 in ``gpt2-100.pt``, do not number steps.
-    """
+    """Return the series of files with one key. Numbers that are equal in all names, such as 2 in
+    ``gpt2-100.pt``, do not number steps."""
     numbers = [member for member, _ in members]
     count = len(numbers[0])
     varying = [at for at in range(count) if len(members) == 1 or len({row[at] for row in numbers}) > 1]
@@ -460,11 +453,8 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 def timeline_claims(
     rows: Sequence[TimelineRow], checkpoints: Sequence[str], damaged: Sequence[int] = ()
 ) -> list[Claim]:
-    """Return the claims about a series of checkpoints, given all rows of its timeline.
-
-    ``checkpoints`` are the names of the columns. ``damaged`` are the columns of files that contradict their
-    checksum.
-    """
+    """Return the claims about a series of checkpoints, given all rows of its timeline. ``checkpoints`` are
+    the names of the columns. ``damaged`` are the columns of files that contradict their checksum."""
     claims = []
     if damaged:
         values = {"n": len(damaged), "names": few([checkpoints[at] for at in damaged], _NAMED)}
@@ -499,11 +489,9 @@ def timeline_claims(
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Yield claims about the weight that changed most between neighbours, and over the whole series. A matrix
-    that changed by `GROWN` times its norm is a fault.
-
-    Nothing is claimed if two changed by the same share. States of optimizers and counters are left out.
-    """
+    """Yield claims about the weight that changed most between neighbours, and over the whole series. A
+    matrix that changed by `GROWN` times its norm is a fault. Nothing is claimed if two changed by the same
+    share. States of optimizers and counters are left out."""
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
     changes = [

@@ -28,10 +28,8 @@ class DepthGrowth:
     _layers: dict[tuple[int, int], list[tuple[str, str, float]]] = field(default_factory=dict)
 
     def add(self, result: TensorResult) -> None:
-        """Record the mean magnitude of a layer's output.
-
-        Other tensors, and outputs that are unknown, non-finite or zero, are left out.
-        """
+        """Record the mean magnitude of a layer's output. Other tensors, and outputs that are unknown,
+        non-finite or zero, are left out."""
         entry, measured = result.entry, result.measurement
         statistics = measured.statistics if measured else None
         if entry.direction != "output" or is_gradient(entry) or canonical(entry.type) not in _LAYERS:

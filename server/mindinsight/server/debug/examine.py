@@ -106,10 +106,8 @@ def examine_all(
     tasks: Iterable[TensorTask], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[TensorResult]:
     """Yield the results of tasks in order, in parallel with an executor. Statistics in ``cache`` are not
-    computed again, and new ones are stored in it.
-
-    The result of a tensor that cannot be read has its damage.
-    """
+    computed again, and new ones are stored in it. The result of a tensor that cannot be read has its
+    damage."""
     batches = (
         [_with_parts(task, executor) for task in _with_known(batch, cache)]
         for batch in batched(tasks, weight=_weight)
@@ -144,10 +142,8 @@ def _measure(values: Values) -> Measurement:
 
 
 def _with_parts(task: TensorTask, executor: Executor | None) -> TensorTask:
-    """Return a task whose huge tensor was measured by all processes at once.
-
-    A task with a smaller, known or unreadable tensor is returned unchanged.
-    """
+    """Return a task whose huge tensor was measured by all processes at once. A task with a smaller, known
+    or unreadable tensor is returned unchanged."""
     ref = task.entry.ref
     if executor is None or ref is None or task.known is not None or _weight(task) < HUGE:
         return task
@@ -234,10 +230,8 @@ def operator_key(entry: TensorEntry) -> OperatorKey:
 
 
 def finiteness(result: TensorResult) -> Finiteness:
-    """Return "finite", "non_finite" or "unknown" for a tensor.
-
-    Its measured values decide, or without them its type or recorded extremes. Tensors of text are finite.
-    """
+    """Return "finite", "non_finite" or "unknown" for a tensor. Its measured values decide, or without them
+    its type or recorded extremes. Tensors of text are finite."""
     if result.measurement is None:
         texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
         return "finite" if texts or surely_finite(result.entry) else "unknown"
@@ -251,11 +245,9 @@ def surely_finite(entry: TensorEntry) -> bool:
 
 
 def finite_by_statistics(entry: TensorEntry) -> bool:
-    """Return True if recorded extremes show that a tensor without a file is finite. False for integers.
-
-    A tensor with a file must be read instead, because the file may have changed since the statistics were
-    recorded.
-    """
+    """Return True if recorded extremes show that a tensor without a file is finite. False for integers. A
+    tensor with a file must be read instead, because the file may have changed since the statistics were
+    recorded."""
     if entry.ref is not None or entry.dtype.startswith(("int", "uint", "bool")):
         return False
     recorded = entry.statistics

@@ -298,9 +298,7 @@ def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
 
 def _batch_norm(element: Element) -> Cause | None:
     """Return the cause if a running variance is below zero, or if nothing varies in a batch, else None.
-
-    The variance comes third or fifth, by framework. It counts if exactly its negative channels are NaN.
-    """
+    The variance comes third or fifth, by framework. It counts if exactly its negative channels are NaN."""
     values = element.inputs[0] if element.inputs else None
     if values is not None and values.ndim > 1 and values.shape == element.output.shape:
         axes = tuple({*range(values.ndim)} - {1})
@@ -409,10 +407,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return a function that bounds a reduction, by its result and the largest sum inside it.
-
-    ``result`` computes the result of the reduced elements, ``inside`` the largest sum on the way.
-    """
+    """Return a function that bounds a reduction, by its result and the largest sum inside it. ``result``
+    computes the result of the reduced elements, ``inside`` the largest sum on the way."""
 
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
@@ -465,11 +461,8 @@ def _squared_error(element: Element) -> Span | None:
 
 
 def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
-    """Return a function that bounds the product of a row and a column plus the inputs ``added``.
-
-    ``first`` is the position of the first matrix. Transposition is unknown, so every reading that fits
-    counts.
-    """
+    """Return a function that bounds the product of a row and a column plus the inputs ``added``. ``first``
+    is the position of the first matrix. Transposition is unknown, so every reading that fits counts."""
 
     def reach(element: Element) -> Span | None:
         factors, shape = element.inputs[first : first + 2], element.output.shape
@@ -512,10 +505,7 @@ def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[i
 
 def _convolution(element: Element) -> Span | None:
     """Return an upper bound of a convolution, largest sample magnitude times sum of filter magnitudes, or
-    None if shapes do not fit.
-
-    Channels are the second axis.
-    """
+    None if shapes do not fit. Channels are the second axis."""
     if len(element.inputs) < 2 or element.output.ndim < 3:
         return None
     images, filters = element.inputs[:2]

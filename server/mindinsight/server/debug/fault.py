@@ -142,10 +142,8 @@ class Fault:
 
     @property
     def headline(self) -> Claim:
-        """Return the claim about the fault.
-
-        If its values spread no further, the claim has the number of finite outputs after it.
-        """
+        """Return the claim about the fault. If its values spread no further, the claim has the number of
+        finite outputs after it."""
         claim = self.claim
         if not self.later:
             return claim
@@ -277,9 +275,7 @@ class Report:
     @property
     def gap_claims(self) -> tuple[Claim, ...]:
         """Return the claims about the gaps of the recording: what ran, and ranks between those recorded.
-
-        They include statistics that contradict a file, and files that could not be listed.
-        """
+        They include statistics that contradict a file, and files that could not be listed."""
         counts = {"contradicted": self.coverage.contradicted, "unlisted": self.coverage.unlisted}
         claims = [
             Claim(f"claim.fault.{name}", "unknown" if name == "unlisted" else "note", {"n": n})
@@ -305,11 +301,9 @@ _GAPS: Final = (*_CUT, "backward", "compiled")
 
 
 def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
-    """Yield a claim about the parts of a step that ran and are not in the dump, if any.
-
-    Its verdict is unknown, because missing tensors may be non-finite or different. It is a note if all gaps
-    are of kinds that no recorder can see.
-    """
+    """Yield a claim about the parts of a step that ran and are not in the dump, if any. Its verdict is
+    unknown, because missing tensors may be non-finite or different. It is a note if all gaps are of kinds
+    that no recorder can see."""
     if gaps:
         kinds = dict.fromkeys(gap.kind for gap in gaps)
         parts = [_gap([gap for gap in gaps if gap.kind == kind]) for kind in kinds]
@@ -343,11 +337,9 @@ def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 def missing_place(
     dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """Return the first requested (rank, step) that a dump lacks, or None if it has all.
-
-    A step is missing if none of the searched ranks has it. A missing rank is returned with the first
-    requested step, or 0 without any.
-    """
+    """Return the first requested (rank, step) that a dump lacks, or None if it has all. A step is missing
+    if none of the searched ranks has it. A missing rank is returned with the first requested step, or 0
+    without any."""
     for rank in ranks or ():
         if rank not in dump.ranks:
             return rank, (steps or (0,))[0]
@@ -475,11 +467,9 @@ def _search_step(
 
 
 def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> int:
-    """Return the number of finite outputs and parameters after the last non-finite one, or 0 if a gradient,
-    an update or a weight is non-finite, or if a tensor is unknown.
-
-    An operator of the forward pass must have received each non-finite output. Otherwise that may be the loss.
-    """
+    """Return the number of finite outputs and parameters after the last non-finite one, or 0 if a
+    gradient, an update or a weight is non-finite, or if a tensor is unknown. An operator of the forward
+    pass must have received each non-finite output. Otherwise that may be the loss."""
     first = fault.entry
     after = [
         entry
@@ -547,9 +537,7 @@ def find_step_fault(
     certain: bool = False,
 ) -> Fault | None:
     """Return the fault of one rank and step, or None if all tensors that ``measure`` knows are finite.
-
-    With ``certain``, only an operator that produced non-finite values from finite inputs counts.
-    """
+    With ``certain``, only an operator that produced non-finite values from finite inputs counts."""
     search = OriginSearch(entries, operators, measure)
     origin = search.origin(certain)
     if origin is None:

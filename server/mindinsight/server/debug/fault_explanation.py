@@ -170,9 +170,7 @@ def _claims(
     received: Sequence[TensorEntry | None],
 ) -> list[Claim]:
     """Return the claim about the cause, and one about the source of the input responsible, if known.
-
-    ``received`` are the records of the element's inputs, None for numbers.
-    """
+    ``received`` are the records of the element's inputs, None for numbers."""
     inputs = len(element.inputs)
     at = str(list(element.index)) if element.index else Claim("claim.part.only_element", "note")
     values = {"operator": _type(fault, operator), "at": at, **cause.words}
@@ -191,11 +189,9 @@ def _claims(
 
 
 def _source_claim(fault: Fault, source: str, received: TensorEntry | None, index: tuple[int, ...]) -> Claim:
-    """Return the claim that an input came from its source in the graph, by comparing recorded values.
-
-    It is unknown if neither values nor statistics can be compared. A source's tensors recorded after the
-    fault are left out, because an optimizer may have changed them.
-    """
+    """Return the claim that an input came from its source in the graph, by comparing recorded values. It
+    is unknown if neither values nor statistics can be compared. A source's tensors recorded after the
+    fault are left out, because an optimizer may have changed them."""
     evidence = ({"operator": source},)
     values: dict[str, object] = {"source": source, "operator": fault.origin.operator}
     outputs = [
@@ -291,10 +287,8 @@ def _input_entries(fault: Fault, operator: Operator | None) -> dict[str, TensorE
 
 
 def _results_of_sources(operator: Operator, listing: Iterable[TensorEntry]) -> dict[str, TensorEntry]:
-    """Return the recorded results of the sources of an operator by the number of the input.
-
-    They replace inputs that were not recorded. Empty if a source has no result, or several.
-    """
+    """Return the recorded results of the sources of an operator by the number of the input. They replace
+    inputs that were not recorded. Empty if a source has no result, or several."""
     results: dict[str, list[TensorEntry]] = {name: [] for name in operator.sources}
     for entry in listing:
         if entry.operator in results and entry.direction != "input":

@@ -133,10 +133,8 @@ class MaskSearch:
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
 
     def _is_start_of_minimum(self, position: int, content: Fingerprint | None) -> bool:
-        """Return True if an operator filled in plus infinity on purpose, so that it has no effect.
-
-        An example is the start of a minimum. An input must equal such an output.
-        """
+        """Return True if an operator filled in plus infinity on purpose, so that it has no effect. An
+        example is the start of a minimum. An input must equal such an output."""
         entry = self._entries[position]
         if entry.direction == "output":
             return places_constants(entry.type) and self.has_no_effect(position)
@@ -200,11 +198,8 @@ def execution_order(
     tensors: Mapping[OperatorKey, Sequence[int]],
 ) -> list[int]:
     """Return the positions of ``entries`` in execution order. ``tensors`` is the result of
-    ``tensors_by_operator``.
-
-    Outputs of a module follow all calls inside it, and gradients of weights follow the calls they depend on.
-    Inputs of a module stay at their position.
-    """
+    ``tensors_by_operator``. Outputs of a module follow all calls inside it, and gradients of weights
+    follow the calls they depend on. Inputs of a module stay at their position."""
     ends = {key: positions[-1] for key, positions in tensors.items()}
     depth = dict.fromkeys(ends, 0)
     for (graph, name), operator in operators.items():
@@ -322,7 +317,8 @@ class OriginSearch:
         return self._masks.is_mask(self._positions[entry.sequence])
 
     def is_open_mask(self, entry: TensorEntry) -> bool:
-        """Return True if a mask may have affected outputs that were not recorded."""
+        """Return True unless the recorded outputs show that a mask had no effect. The tensor must be a mask,
+        as `is_mask` tells: this is not checked here."""
         position = self._positions[entry.sequence]
         return not (self._masks.has_no_effect(position) or self._ends_finite_after(position))
 
@@ -481,10 +477,8 @@ class OriginSearch:
         return self._trace_by_order(position)
 
     def _source_of(self, entry: TensorEntry, operator: Operator) -> str:
-        """Return the name of the operator or parameter that feeds an input slot, or "" if unknown.
-
-        If constants make positions ambiguous, the first source without recorded outputs is returned.
-        """
+        """Return the name of the operator or parameter that feeds an input slot, or "" if unknown. If
+        constants make positions ambiguous, the first source without recorded outputs is returned."""
         if len(operator.inputs) == len(operator.sources) and entry.slot in operator.inputs:
             return operator.sources[operator.inputs.index(entry.slot)]
         return next((name for name in operator.sources if not self._outputs_of_source(entry.graph, name)), "")

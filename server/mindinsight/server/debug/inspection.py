@@ -98,11 +98,9 @@ class Listing:
 
     @property
     def is_stale(self) -> bool:
-        """Return True if listing the step again may show more.
-
-        That is so if a damaged file was modified since the listing, because its writer had not finished, or
-        if an error ended the job some seconds ago: the workers that died may have been killed from outside.
-        """
+        """Return True if listing the step again may show more. That is so if a damaged file was modified
+        since the listing, because its writer had not finished, or if an error ended the job some seconds
+        ago: the workers that died may have been killed from outside."""
         if not self.done:
             return False
         if self._job.error:

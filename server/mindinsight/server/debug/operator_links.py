@@ -32,10 +32,8 @@ class Link:
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Return the links between operators that the graph records.
-
-    Operators and parameters that were not dumped keep their full names.
-    """
+    """Return the links between operators that the graph records. Operators and parameters that were not
+    dumped keep their full names."""
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [
@@ -46,11 +44,9 @@ def graph_links(operators: Iterable[Operator]) -> list[Link]:
 
 
 def content_links(results: Iterable[TensorResult]) -> list[Link]:
-    """Return a link from each input to the latest earlier outputs with the same content.
-
-    An input can have several, because a module outputs the tensor of the last function inside it. ``results``
-    are the measured tensors of one step in the order they were written.
-    """
+    """Return a link from each input to the latest earlier outputs with the same content. An input can have
+    several, because a module outputs the tensor of the last function inside it. ``results`` are the
+    measured tensors of one step in the order they were written."""
     written: dict[Fingerprint, deque[TensorEntry]] = defaultdict(lambda: deque(maxlen=MAX_SOURCES))
     links = []
     for result in results:
@@ -86,10 +82,8 @@ def fingerprint(result: TensorResult) -> Fingerprint | None:
 
 
 def passes_on(output: TensorResult, received: TensorResult) -> bool | None:
-    """Return True if an input has the statistics of an output, False if they differ, None if unknown.
-
-    They cannot be compared if shape or element type differ, as of views and casts that the graph leaves out.
-    """
+    """Return True if an input has the statistics of an output, False if they differ, None if unknown. They
+    cannot be compared if shape or element type differ, as of views and casts that the graph leaves out."""
     given, taken = output.measurement, received.measurement
     if given is None or taken is None or given.shape != taken.shape:
         return None
@@ -192,9 +186,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
     """Return True if an operator of this type takes no number besides ``tensors`` tensors as arguments.
-
-    ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
-    """
+    ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors."""
     name = canonical(operator_type).removesuffix("backward")
     if name in _SCALED:
         return name == "addmm" and module.rpartition("-")[2] == "Linear"
@@ -242,9 +234,7 @@ def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
 
 def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operator]) -> Iterator[str]:
     """Yield the name of an output's operator, and of the operators and parameters whose memory it shares.
-
-    ``operators`` are those of the step, by graph and name.
-    """
+    ``operators`` are those of the step, by graph and name."""
     name = entry.operator
     yield name
     while (operator := operators.get((entry.graph, name))) is not None and operator.sources:
@@ -255,11 +245,8 @@ def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operat
 
 
 def module_of(scope: Iterable[str]) -> str:
-    """Return the path of a module as its parameters have it, given its scope.
-
-    It is ``blocks.0`` for "Gradients", "Default", "blocks-ModuleList", "0-Block". Parts without a class are
-    left out.
-    """
+    """Return the path of a module as its parameters have it, given its scope. It is ``blocks.0`` for
+    "Gradients", "Default", "blocks-ModuleList", "0-Block". Parts without a class are left out."""
     return ".".join(part.rpartition("-")[0] for part in scope if "-" in part)
 
 
@@ -292,8 +279,6 @@ class ValueFlow:
 
     def follows_from_zeros(self, entry: TensorEntry) -> bool:
         """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
-
         The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
-        starts with zeros counts as well, because its input already shows the zeros.
-        """
+        starts with zeros counts as well, because its input already shows the zeros."""
         return (entry.graph, entry.recorded) in self._zeros | self._norms

@@ -92,10 +92,8 @@ class OperatorTree:
         return self.operators[node] if 0 <= node < len(self.operators) else None
 
     def largest(self, index: int, values: Mapping[str, float]) -> float | None:
-        """Return the largest value at and below an index of the tree, or None if none is known.
-
-        ``values`` are by the full names of operators.
-        """
+        """Return the largest value at and below an index of the tree, or None if none is known. ``values``
+        are by the full names of operators."""
         operators = (self.operator_at(leaf) for leaf in self.tree.leaves(index))
         return max(
             (values[operator.name] for operator in operators if operator and operator.name in values),
@@ -106,11 +104,9 @@ class OperatorTree:
 def operator_tree(
     operators: Iterable[Operator], links: Sequence[Link], order: Sequence[tuple[str, str]] = ()
 ) -> OperatorTree:
-    """Return the tree of operators joined by ``links``, and by control edges for pairs of names in ``order``.
-    Raises UnreadableError without an operator.
-
-    Parameters and data are left out. Names are as recorded.
-    """
+    """Return the tree of operators joined by ``links``, and by control edges for pairs of names in
+    ``order``. Raises UnreadableError without an operator. Parameters and data are left out. Names are as
+    recorded."""
     candidates = [operator for operator in operators if operator.type != "Parameter"]
     paths = zip(candidates, paths_of(candidates), strict=True)
     drawn = [(operator, path) for operator, path in paths if path is not None]
@@ -139,11 +135,9 @@ def order_of_unlinked(operators: Sequence[Operator], links: Sequence[Link]) -> l
 
 
 def share(value: float, values: Iterable[float]) -> float:
-    """Return the position, 0 to 1, of a magnitude among others on a logarithmic scale.
-
-    A non-finite magnitude is at 1, and a zero or negative one at 0. Others that are not positive and finite
-    do not count. If all that count are equal, the position is 1, and without any it is 0.
-    """
+    """Return the position, 0 to 1, of a magnitude among others on a logarithmic scale. A non-finite
+    magnitude is at 1, and a zero or negative one at 0. Others that are not positive and finite do not
+    count. If all that count are equal, the position is 1, and without any it is 0."""
     if not math.isfinite(value):
         return 1.0
     known = [magnitude for magnitude in values if 0 < magnitude < math.inf]

@@ -134,10 +134,8 @@ def find_divergence(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Divergence | None:
-    """Return the earliest divergence, else the first one that is unknown, or None.
-
-    Steps with more than ``MAX_TENSORS`` tensors, and operators that a rank did not run, are skipped.
-    """
+    """Return the earliest divergence, else the first one that is unknown, or None. Steps with more than
+    ``MAX_TENSORS`` tensors, and operators that a rank did not run, are skipped."""
     searched = (step for step in dump.steps() if steps is None or step in steps)
     return _first_known(
         divergence for step in searched for divergence in _in_step(dump, step, executor, cache)
@@ -175,11 +173,8 @@ def _in_step(
 
 
 def _differing_weights(step: int, measured: Mapping[int, Sequence[TensorResult]]) -> Iterator[Divergence]:
-    """Yield a divergence if few of the weights that all ranks recorded differ and the others are equal, or if
-    all differ.
-
-    Constants, such as biases before their first update, do not count as equal.
-    """
+    """Yield a divergence if few of the weights that all ranks recorded differ and the others are equal, or
+    if all differ. Constants, such as biases before their first update, do not count as equal."""
     sides = [
         {result.entry.operator: result for result in results if result.entry.type == "Parameter"}
         for results in measured.values()
@@ -243,10 +238,8 @@ def _prints(direction: str, slot: str, sides: Mapping[int, Sides]) -> dict[int, 
 
 
 def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
-    """Return True if a tensor has the same content on all ranks.
-
-    If the content is unknown, inputs count as different and outputs as equal.
-    """
+    """Return True if a tensor has the same content on all ranks. If the content is unknown, inputs count
+    as different and outputs as equal."""
     prints = list(_prints(direction, slot, sides).values())
     if any(content is None for content in prints):
         return direction == "output"

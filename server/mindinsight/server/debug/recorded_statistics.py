@@ -45,10 +45,8 @@ AnyStatistics: TypeAlias = Statistics | InferredStatistics
 def infer_statistics(
     recorded: RecordedStatistics, shape: tuple[int, ...] | None
 ) -> InferredStatistics | None:
-    """Return statistics inferred from recorded values, or None if no value was recorded.
-
-    Those that cannot be inferred are None. ``shape`` gives the number of elements if it is not recorded.
-    """
+    """Return statistics inferred from recorded values, or None if no value was recorded. Those that cannot
+    be inferred are None. ``shape`` gives the number of elements if it is not recorded."""
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
     if values == _UNKNOWN == counts:
@@ -76,10 +74,8 @@ def infer_statistics(
 
 
 def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
-    """Return whether all elements are finite, or None if unknown.
-
-    An infinite norm or mean decides nothing, because its sum may overflow.
-    """
+    """Return whether all elements are finite, or None if unknown. An infinite norm or mean decides
+    nothing, because its sum may overflow."""
     non_finite_counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
     extremes = [value for value in (recorded.min, recorded.max) if value is not None]
     sums = [value for value in (recorded.mean, recorded.l2norm) if value is not None]
@@ -116,12 +112,9 @@ def _finite(value: float | None) -> float | None:
 
 
 def find_disagreements(computed: Statistics, recorded: RecordedStatistics) -> tuple[str, ...]:
-    """Return the names of recorded values that the tensor contradicts.
-
-    A contradiction means that the file was changed or the writer was wrong. Extremes must agree to the six
-    printed digits. Sums must agree to one part in ten thousand, because writers compute them in the tensor's
-    precision. Counts must be equal.
-    """
+    """Return the names of recorded values that the tensor contradicts. A contradiction means that the file
+    was changed or the writer was wrong. Extremes must agree to the six printed digits. Sums must agree to
+    one part in ten thousand, because writers compute them in the tensor's precision. Counts must be equal."""
     extremes = as_dumped(computed)
     values = (
         ("max", recorded.max, extremes.maximum, 1e-5),

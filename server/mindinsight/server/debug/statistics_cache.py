@@ -64,10 +64,8 @@ class StatisticsCache:
         self._file = file
 
     def find(self, identities: Iterable[Identity]) -> Mapping[Identity, Measurement]:
-        """Return the cached statistics of the tensors with unchanged files.
-
-        Statistics that are not in the cache, or cannot be read, are left out.
-        """
+        """Return the cached statistics of the tensors with unchanged files. Statistics that are not in the
+        cache, or cannot be read, are left out."""
         cached: dict[Identity, Measurement] = {}
         with suppress(sqlite3.Error, OSError, ValueError, TypeError), self._open() as database:
             for identity in identities:

@@ -59,11 +59,9 @@ def find_elements(values: Values) -> dict[str, list[int]]:
 
 
 def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """Return a table, read by ``read(first row, end)``, shrunk to at most ``most`` rows and columns.
-
-    The table has ``rows`` rows. A cell is the element farthest from zero of those in its place. A single
-    large or non-finite element stays visible. Complex numbers count by magnitude.
-    """
+    """Return a table, read by ``read(first row, end)``, shrunk to at most ``most`` rows and columns. The
+    table has ``rows`` rows. A cell is the element farthest from zero of those in its place. A single large
+    or non-finite element stays visible. Complex numbers count by magnitude."""
     if rows <= most:
         return _shrink_columns(_magnitudes(read(0, rows)), most)
     ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()

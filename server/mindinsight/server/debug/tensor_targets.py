@@ -68,10 +68,8 @@ def is_gradient(entry: TensorEntry) -> bool:
 
 
 def forward_views(operators: Iterable[Operator]) -> frozenset[tuple[str, str]]:
-    """Return the graph and the name of each operator of the backward pass that views a forward value.
-
-    A transposed weight is an example. ``operators`` are those of a step, in execution order.
-    """
+    """Return the graph and the name of each operator of the backward pass that views a forward value. A
+    transposed weight is an example. ``operators`` are those of a step, in execution order."""
     views: set[tuple[str, str]] = set()
     for operator in operators:
         if len(operator.sources) == 1 and is_view(operator.type) and _GRADIENT.search(operator.name):
@@ -108,10 +106,8 @@ def is_shift(name: str) -> bool:
 
 def is_state(name: str, parameters: Collection[str] = ()) -> bool:
     """Return True if a parameter is the state of an optimizer: a prefix followed by the name of a weight.
-
     A prefix that can also be a layer (``linear``) counts if the rest is one of ``parameters``, or if these
-    are unknown.
-    """
+    are unknown."""
     if _STATE.match(name):
         return True
     layer = _STATE_OR_LAYER.fullmatch(name)

@@ -42,11 +42,9 @@ def trends(
     cache: StatisticsCache | None = None,
     operators: Iterable[Operator] = (),
 ) -> Iterator[Trend]:
-    """Yield the trends of the weights and gradients that both steps of a rank have, in the order of ``now``.
-
-    ``before`` and ``now`` are the tensors of the earlier and of the later step. ``operators`` are those of
-    the later step. They tell gradients from views of forward values.
-    """
+    """Yield the trends of the weights and gradients that both steps of a rank have, in the order of
+    ``now``. ``before`` and ``now`` are the tensors of the earlier and of the later step. ``operators`` are
+    those of the later step. They tell gradients from views of forward values."""
     earlier = {slot_key(entry): entry for entry in before}
     parameters, forward = parameter_names(now), forward_views(operators)
     pairs = [

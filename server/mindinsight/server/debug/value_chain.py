@@ -170,10 +170,8 @@ def cut_out(
     chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], limit: int
 ) -> tuple[list[Operator], list[Link]]:
     """Return up to ``limit`` operators of a chain, the neighbours of its first one, and the links between.
-
     The neighbours are the sources and targets of the first operator, ``limit`` of each. Operators have no
-    scopes. Parameters have their kind as type. Both lists are empty for an empty chain.
-    """
+    scopes. Parameters have their kind as type. Both lists are empty for an empty chain."""
     shown = list(chain)[:limit]
     if not shown:
         return [], []

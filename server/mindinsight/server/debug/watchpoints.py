@@ -76,10 +76,8 @@ class Watchpoint:
     spares_masks: bool = False  # do not count infinities and zeros that were filled in, or of optimizers
 
     def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
-        """Return True if the watchpoint checks a tensor of these classes.
-
-        ``first`` says that the tensor is of the first dumped step of its graph.
-        """
+        """Return True if the watchpoint checks a tensor of these classes. ``first`` says that the tensor
+        is of the first dumped step of its graph."""
         condition = conditions()[self.condition]
         named = entry.direction in ("output", "parameter") and not _names(entry).isdisjoint(self.operators)
         return (
@@ -419,9 +417,7 @@ def _names(entry: TensorEntry) -> set[str]:
 
 def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """Return the claims of a finished check, given the hits and undecided tensors, and what it covered.
-
-    Without a hit the check is clear only about the tensors it could judge.
-    """
+    Without a hit the check is clear only about the tensors it could judge."""
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
     begun: list[CheckFinding] = []
@@ -546,11 +542,8 @@ _RANGES: Final[tuple[tuple[tuple[str, ...], float, float, Mapping[str, float]], 
 
 def common_faults() -> tuple[Watchpoint, ...]:
     """Return watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, and
-    saturation.
-
-    The set and its limits are those that MindInsight's debugger recommended, without its absolute
-    tolerances for the change of weights, and with a higher limit for saturation.
-    """
+    saturation. The set and its limits are those that MindInsight's debugger recommended, without its
+    absolute tolerances for the change of weights, and with a higher limit for saturation."""
     ranges: list[Preset] = [
         ("activation_range", {"range_start_inclusive": start, "range_end_inclusive": end, **limits}, types)
         for types, start, end, limits in _RANGES

@@ -33,10 +33,8 @@ class SpecialFileError(OSError):
 
 
 def open_file(path: str | os.PathLike[str]) -> int:
-    """Return a descriptor of a regular file, for reading.
-
-    Raises LinkError, SpecialFileError or another OSError. Never blocks, whatever is at the path.
-    """
+    """Return a descriptor of a regular file, for reading. Raises LinkError, SpecialFileError or another
+    OSError. Never blocks, whatever is at the path."""
     try:
         descriptor = _walk(os.fspath(path), _FILE)
     except OSError as error:
@@ -55,28 +53,21 @@ def open_file(path: str | os.PathLike[str]) -> int:
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
     """Open a regular file, yield its descriptor for reading, and close it on exit. Raises as `open_file`.
-
-    Content of a remote file is fetched whole before.
-    """
+    Content of a remote file is fetched whole before."""
     with _raw_file(path) as file:
         yield file.fileno()  # the file is complete, not fetched in blocks
 
 
 def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Return a regular file as a binary stream. Raises as `open_file`.
-
-    A large file of a remote store is fetched block by block as it is read, and has no descriptor.
-    """
+    """Return a regular file as a binary stream. Raises as `open_file`. A large file of a remote store is
+    fetched block by block as it is read, and has no descriptor."""
     return BufferedReader(_raw_file(path, by_ranges=True))
 
 
 @contextmanager
 def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
     """Open a folder, yield an iterator of its entries, and close it on exit. Raises LinkError or another
-    OSError.
-
-    The ``path`` of an entry is only its name.
-    """
+    OSError. The ``path`` of an entry is only its name."""
     check()
     descriptor = _walk(os.fspath(path), _FOLDER)
     try:
@@ -88,12 +79,9 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 @contextmanager
 def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
-    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit. Raises
-    LinkError or another OSError.
-
-    The descriptor is for calls with ``dir_fd``. With `new` it is that of the innermost folder, and missing
-    ones are created.
-    """
+    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit.
+    Raises LinkError or another OSError. The descriptor is for calls with ``dir_fd``. With `new` it is that
+    of the innermost folder, and missing ones are created."""
     descriptor = _walk(os.fspath(path), _WAY)
     try:
         for name in new:
@@ -107,10 +95,8 @@ def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterat
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
-    """Return ``size`` bytes of an open file from ``offset`` on, fewer only at the end of the file.
-
-    The file position is unchanged.
-    """
+    """Return ``size`` bytes of an open file from ``offset`` on, fewer only at the end of the file. The
+    file position is unchanged."""
     claim(size)
     pieces: list[bytes] = []
     while size and (piece := os.pread(descriptor, size, offset)):
@@ -172,10 +158,8 @@ def _system_call() -> Any:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Return a descriptor opened by one system call that follows no link, or -1 if the call fails.
-
-    A folder or file ten levels deep takes a fifth of the time of walking there.
-    """
+    """Return a descriptor opened by one system call that follows no link, or -1 if the call fails. A
+    folder or file ten levels deep takes a fifth of the time of walking there."""
     if sys.platform != "linux" or "\0" in path:
         return -1
     how = struct.pack("QQQ", flags, 0, _NO_LINKS)
@@ -244,9 +228,7 @@ def _names(path: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
 
 def refused_in(path: Path) -> Iterator[tuple[str, str]]:
     """Yield name and reason (``link`` or ``not_a_file``) of the entries of a folder that are never opened.
-
-    A folder that is itself a link yields ``("", "link")``, a missing or unreadable folder nothing.
-    """
+    A folder that is itself a link yields ``("", "link")``, a missing or unreadable folder nothing."""
     try:
         with entries_of(path) as entries:
             yield from [(entry.name, reason) for entry in entries if (reason := _refusal(entry))]

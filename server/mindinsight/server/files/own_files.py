@@ -24,11 +24,8 @@ class NotOursError(OSError):
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder, and missing folders above it, with mode 0700, and return its path. Raises NotOursError
-    for a link or a folder of another user.
-
-    An existing folder of this user is made private.
-    """
+    """Create a folder, and missing folders above it, with mode 0700, and return its path. Raises
+    NotOursError for a link or a folder of another user. An existing folder of this user is made private."""
     missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True, mode=0o700)
@@ -57,13 +54,9 @@ def check_folder(path: Path, writable: int = 0o022) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of a regular file of this user, opened with `flags`.
-
-    `O_CREAT` creates the file with mode 0600.
-
-    Raises NotOursError for a file that another user owns or can write to, and for a file with a second name.
-    Raises OSError for a link. `O_TRUNC` truncates the file after these checks.
-    """
+    """Return a descriptor of a regular file of this user, opened with `flags`. `O_CREAT` creates the file
+    with mode 0600. Raises NotOursError for a file that another user owns or can write to, and for a file
+    with a second name. Raises OSError for a link. `O_TRUNC` truncates the file after these checks."""
     descriptor = os.open(path, flags & ~os.O_TRUNC | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
         _check_file(os.fstat(descriptor), path, 0o022)
@@ -77,10 +70,8 @@ def open_own(path: Path, flags: int) -> int:
 
 def check_file(path: Path, writable: int = 0o022) -> None:
     """Raise NotOursError unless `path` is a regular file of this user without the mode bits `writable`.
-
-    Raises another OSError for a missing one. For files that a library opens, in a folder that `check_folder`
-    accepts.
-    """
+    Raises another OSError for a missing one. For files that a library opens, in a folder that
+    `check_folder` accepts."""
     _check_file(path.lstat(), path, writable)
 
 
@@ -118,19 +109,15 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
     """Trust the local copies of remote stores in `folder`, and allow redirects of web servers to `hosts`.
-
-    `folder` is the `<workspace>/remote` of this process's server.
-    """
+    `folder` is the `<workspace>/remote` of this process's server."""
     _copies.add(os.path.realpath(folder))
     redirect_hosts.update(host.lower() for host in hosts)
 
 
 def trusted_copy(path: str) -> Path | None:
     """Return the top folder of the local copy of a remote store that contains a file, else None. Raises
-    NotOursError if another user could have put files into the folder that contains the copy.
-
-    Only copies below a folder of `trust_copies` count.
-    """
+    NotOursError if another user could have put files into the folder that contains the copy. Only copies
+    below a folder of `trust_copies` count."""
     for folder in map(Path, _copies):
         if Path(path).is_relative_to(folder):
             parts = Path(path).relative_to(folder).parts

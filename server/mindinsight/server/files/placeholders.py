@@ -194,10 +194,8 @@ def fetch(path: str) -> bool:
 
 def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
     """Return the copy, its index and the placeholders from an absolute path on, or None if no trusted copy
-    has one. Raises OSError.
-
-    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`.
-    """
+    has one. Raises OSError. The copy is its top folder. The placeholders are those of
+    `PlaceholderIndex.find`."""
     copy = trusted_copy(path)
     if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
         return None
@@ -216,10 +214,8 @@ def store_failure(error: StoreError, path: str) -> OSError:
 
 
 def make_room(copy: Path) -> None:
-    """Replace fetched files by placeholders, oldest fetch first, until the disk has twice `ROOM` bytes free.
-
-    Do nothing without an index.
-    """
+    """Replace fetched files by placeholders, oldest fetch first, until the disk has twice `ROOM` bytes
+    free. Do nothing without an index."""
     catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return

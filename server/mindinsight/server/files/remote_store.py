@@ -161,10 +161,8 @@ def open_store(url: str) -> tuple[Any, str]:
 
 
 def is_safe(path: str) -> bool:
-    """Return True if a relative path can be created below a local folder: no part is hidden, empty or long.
-
-    Hidden files are incomplete copies. Only the metadata folder of a dump may be hidden.
-    """
+    """Return True if a relative path can be created below a local folder: no part is hidden, empty or
+    long. Hidden files are incomplete copies. Only the metadata folder of a dump may be hidden."""
     parts = path.split("/")
     return "\0" not in path and all(
         0 < len(part) < 250 and (part[0] != "." or part == DUMP_METADATA) for part in parts
@@ -185,10 +183,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def time_of(value: object) -> float:
-    """Return a datetime, a number or a text in ISO 8601 as Unix seconds, 0 if it is invalid.
-
-    A time without a time zone is UTC.
-    """
+    """Return a datetime, a number or a text in ISO 8601 as Unix seconds, 0 if it is invalid. A time
+    without a time zone is UTC."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(value, int | float):

@@ -46,11 +46,9 @@ def discard(base: Path, below: str, stamp: str) -> None:
 
 
 def restore(base: Path, below: str, stamp: str) -> None:
-    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``. Raises LinkError for a
-    link on the path, and OSError, also if the path is taken.
-
-    Folders of the trash that are empty afterwards are removed.
-    """
+    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``. Raises LinkError for
+    a link on the path, and OSError, also if the path is taken. Folders of the trash that are empty
+    afterwards are removed."""
     *folders, name = below.split("/")
     with (
         open_folder(trash_of(base).joinpath(stamp, *folders)) as source,
@@ -64,10 +62,8 @@ def restore(base: Path, below: str, stamp: str) -> None:
 
 
 def discarded(base: Path) -> Iterator[Discarded]:
-    """Yield the directories with files in the trash of a base directory, the last moved first.
-
-    Folders whose name is not a stamp with a valid time are skipped. Nothing is yielded without a trash.
-    """
+    """Yield the directories with files in the trash of a base directory, the last moved first. Folders
+    whose name is not a stamp with a valid time are skipped. Nothing is yielded without a trash."""
     for folder in reversed(folders_of(trash_of(base))):
         if not re.match(STAMP, folder.name):
             continue

@@ -79,11 +79,9 @@ class WebStore:
         """Do nothing. Cached responses expire on their own."""
 
     def find(self, root: str, detail: bool = True) -> Mapping[str, Any]:
-        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing. Raises
-        StatusError if it refuses `root`, or for another failure.
-
-        If there were more, `cut` is True. What the server refuses or lacks below `root` is left out.
-        """
+        """Return size, time and ETag of all files below `root` by URL, up to the limits of a listing.
+        Raises StatusError if it refuses `root`, or for another failure. If there were more, `cut` is True.
+        What the server refuses or lacks below `root` is left out."""
         self.cut = False
         self._characters = sum(len(link) for page in self._pages.values() for link in page.answer)
         until = time.monotonic() + SECONDS
@@ -197,10 +195,8 @@ class WebStore:
         return [known[url].answer for url in urls if url in known]
 
     def _page(self, folder: str, seen: _Seen | None) -> _Links:
-        """Return the URLs that the page of a folder lists, with the ETag of the page.
-
-        An unchanged page returns ``seen``.
-        """
+        """Return the URLs that the page of a folder lists, with the ETag of the page. An unchanged page
+        returns ``seen``."""
         tag = seen.answer.tag if seen else ""
         headers = {"Accept-Encoding": "identity"} | ({"If-None-Match": tag} if tag else {})
         connection, answer = _request("GET", folder, headers)

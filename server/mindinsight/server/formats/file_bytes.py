@@ -51,11 +51,9 @@ def length_of(file: IO[bytes]) -> int:
 
 
 def read_bytes(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:
-    """Return the [size] bytes from ``offset`` on, read-only uint8. Raises UnreadableError if the file is too
-    short or became shorter, or if memory runs out.
-
-    Memory is allocated only after the length of the file has been checked.
-    """
+    """Return the [size] bytes from ``offset`` on, read-only uint8. Raises UnreadableError if the file is
+    too short or became shorter, or if memory runs out. Memory is allocated only after the length of the
+    file has been checked."""
     length = file.seek(0, 2)
     if offset + size > length:
         raise UnreadableError("dump.truncated", f"{length} / {offset + size} B")
@@ -141,10 +139,8 @@ class FileBytes:
         return self._block[start - self._start : max(end, start) - self._start]
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, b"" at the end of the file.
-
-        Allocates at most the bytes that are left, whatever ``size`` states.
-        """
+        """Return the next bytes, b"" at the end of the file. Allocates at most the bytes that are left,
+        whatever ``size`` states."""
         return self._file.read(size if size <= _BLOCK else min(size, max(0, self._length - self.tell())))
 
     def readline(self) -> bytes:

@@ -20,10 +20,8 @@ from mindinsight.server.types import Damage
 
 
 def dataset_graph(graph: lineage_pb2.DatasetGraph) -> dict[str, Any]:
-    """Return a data pipeline as JSON: settings of its last step, earlier steps in ``children``.
-
-    The text "None" becomes null.
-    """
+    """Return a data pipeline as JSON: settings of its last step, earlier steps in ``children``. The text
+    "None" becomes null."""
     settings = _parameters(graph.parameter)
     settings["children"] = [dataset_graph(child) for child in graph.children]
     if graph.operations:
@@ -113,9 +111,7 @@ class Lineage:
     @property
     def metrics(self) -> dict[str, Any]:
         """Return the results by name: the last ``loss`` of the training and the metrics of the evaluation.
-
-        If both have a loss, the loss of the evaluation is named ``eval/loss``.
-        """
+        If both have a loss, the loss of the evaluation is named ``eval/loss``."""
         metrics = dict(self.evaluation.metric) if self.evaluation is not None else {}
         if self.train is None or self.train.loss is None:
             return metrics
@@ -165,10 +161,8 @@ def read_lineage_file(descriptor: int) -> Lineage:
 
 
 def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
-    """Decode the lineage in ``data``, the first MAX_BYTES of a file with ``unread`` bytes after them.
-
-    A record with more than MAX_ITEMS values counts as damaged.
-    """
+    """Decode the lineage in ``data``, the first MAX_BYTES of a file with ``unread`` bytes after them. A
+    record with more than MAX_ITEMS values counts as damaged."""
     records = verified_records(data, at_end=not unread)
     lineage, damage = Lineage(), list(records.damage)
     for start, payload in zip(records.starts.tolist(), records.payloads(data), strict=True):
@@ -184,11 +178,8 @@ def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
 
 
 def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
-    """Merge the lineages of the files of a run, oldest first.
-
-    A file with a training or its data replaces everything before it, except the damage. A file with only an
-    evaluation adds to it.
-    """
+    """Merge the lineages of the files of a run, oldest first. A file with a training or its data replaces
+    everything before it, except the damage. A file with only an evaluation adds to it."""
     merged = Lineage()
     for lineage in lineages:
         afresh = lineage.train is not None or lineage.dataset_graph is not None
@@ -206,9 +197,7 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
     """Return the lineage with `settings` added to the user's settings. None stands for an empty lineage.
-
-    Settings that it already has, among the user's or as facts of the training, are left unchanged.
-    """
+    Settings that it already has, among the user's or as facts of the training, are left unchanged."""
     known = lineage or Lineage()
     added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
     return replace(known, user_defined={**safe_value(added), **known.user_defined})
@@ -257,10 +246,8 @@ def _set_fields(message: Message) -> dict[str, Any]:
 
 
 def _checkpoint(text: str) -> str | None:
-    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it, or None without a path.
-
-    Other text is the path itself.
-    """
+    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it, or None without a path. Other
+    text is the path itself."""
     try:
         content = parse_json(text)
     except ValueError:

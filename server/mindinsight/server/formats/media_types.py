@@ -31,10 +31,8 @@ _MAX_SEGMENTS: Final = 1000  # a picture has a few dozen; bounds the work for ho
 
 
 def picture_size(encoded: bytes) -> tuple[int, int]:
-    """Return width and height of a picture, or zeros if the header does not state them.
-
-    Sources: PNG, JPEG (ITU T.81), GIF89a, WebP.
-    """
+    """Return width and height of a picture, or zeros if the header does not state them. Sources: PNG, JPEG
+    (ITU T.81), GIF89a, WebP."""
     kind = picture_type(encoded)
     try:
         return _size(kind, encoded) if kind else (0, 0)

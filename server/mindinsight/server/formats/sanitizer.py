@@ -22,11 +22,8 @@ def show_text(value: str | bytes) -> str:
 
 
 def show_name(value: object) -> str:
-    """Return a name on one line: as `show_text`, with control characters escaped, shortened in the middle.
-
-    For a value that is neither a text nor an integer, only its type is returned, because its text may be
-    endless.
-    """
+    """Return a text or an integer as a name on one line: as `show_text`, with control characters escaped,
+    shortened in the middle. Return only the type, as ``(float)``, for any other value."""
     if isinstance(value, int):
         return str(show_integer(value))
     if not isinstance(value, str | bytes):

@@ -24,10 +24,8 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 
 def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[str]:
-    """Yield the lines of a text file with their line ends. Raises UnreadableError.
-
-    One line is in memory at a time. A line of more than ``longest`` bytes is yielded in parts.
-    """
+    """Yield the lines of a text file with their line ends. Raises UnreadableError. One line is in memory
+    at a time. A line of more than ``longest`` bytes is yielded in parts."""
     with opened(path) as file:
         limits.check_size(length_of(file))
         for number, line in enumerate(iter(lambda: file.readline(longest), b""), 1):

@@ -123,11 +123,8 @@ def unaligned(data: bytes, dtype: str) -> npt.NDArray[Any]:
 
 
 def varints(octets: npt.NDArray[np.uint8], at: Ints, most: int = _MAX_VARINT) -> tuple[Ints, Ints]:
-    """Return the varints at the offsets ``at`` as int64, and the offsets after them, FAR if a varint has no
-    end within ``most`` bytes.
-
-    The limit is `MAX_SIZE` for keys and sizes.
-    """
+    """Return the varints at the offsets ``at`` as int64, and the offsets after them, FAR if a varint has
+    no end within ``most`` bytes. The limit is `MAX_SIZE` for keys and sizes."""
     values = octets[at].astype(np.uint64)
     after = at + 1
     longer = np.flatnonzero(values >= 0x80)

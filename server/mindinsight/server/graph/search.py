@@ -101,10 +101,8 @@ class Query:
         return bool(self.types or self.shapes or self.dtypes or self.attributes)
 
     def rank(self, path: str) -> int:
-        """Return 0 if the name of a path begins with a word, 1 if the path matches, otherwise -1.
-
-        All words must be in the path, and one of those without a slash in the name, which is its last part.
-        """
+        """Return 0 if the name of a path begins with a word, 1 if the path matches, otherwise -1. All
+        words must be in the path, and one of those without a slash in the name, which is its last part."""
         if any(word.in_path(path) < 0 for word in self.words):
             return -1
         starts = [word.in_name(path) if word.in_name else word.in_path(path) for word in self.words]
@@ -135,11 +133,8 @@ class Query:
 
 
 def parse_query(text: str, regex: bool = False) -> Query:
-    """Parse a query. A word before a colon that is not a field is part of a name. Raises BadPattern if it is
-    invalid.
-
-    With `regex` the text is one regular expression.
-    """
+    """Parse a query. A word before a colon that is not a field is part of a name. Raises BadPattern if it
+    is invalid. With `regex` the text is one regular expression."""
     if regex:
         find = matcher(text, regex)
         return Query((Word(find, None) if "/" in text else Word(_in_name(find), _in_name(find)),))
@@ -220,11 +215,9 @@ T = TypeVar("T")
 
 
 def match_end_of_path(tree: Tree, text: str) -> list[int]:
-    """Return the indices of paths that contain the text, with no slash after its last occurrence.
-
-    This is MindInsight's rule: the name of a scope finds the scope and not its contents. Case is ignored. An
-    empty text and a lone slash match nothing. Sorted by creation order.
-    """
+    """Return the indices of paths that contain the text, with no slash after its last occurrence. This is
+    MindInsight's rule: the name of a scope finds the scope and not its contents. Case is ignored. An empty
+    text and a lone slash match nothing. Sorted by creation order."""
     text = text.lower()
     if text in {"", "/"}:
         return []
@@ -238,10 +231,8 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
 
 
 def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
-    """Return the indices that match a query and are of one of ``types`` (empty: any).
-
-    Names that begin with a word of the query come first. Scopes are matched only by words.
-    """
+    """Return the indices that match a query and are of one of ``types`` (empty: any). Names that begin
+    with a word of the query come first. Scopes are matched only by words."""
     ranked = []
     type_filter = set(types)
     nodes = tree.nodes.tolist()
@@ -292,10 +283,8 @@ Direction = Literal["up", "down"]
 
 
 def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
-    """Return the leaves that a subtree depends on ("up") or that depend on it ("down"), ascending.
-
-    The leaves of the subtree are included.
-    """
+    """Return the leaves that a subtree depends on ("up") or that depend on it ("down"), ascending. The
+    leaves of the subtree are included."""
     near_ends, far_ends = tree.edges.targets, tree.edges.sources
     if direction == "down":
         near_ends, far_ends = far_ends, near_ends
@@ -313,10 +302,7 @@ def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
 
 
 def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
-    """Return the number of ``leaves`` (ascending) in each box.
-
-    The root and boxes without any are omitted.
-    """
+    """Return the number of ``leaves`` (ascending) in each box. The root and boxes without any are omitted."""
     counts = {
         box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
     }

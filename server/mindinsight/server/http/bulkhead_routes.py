@@ -56,10 +56,8 @@ class BulkheadRoute(APIRoute):
         super().__init__(path, _in_bulkhead(endpoint, answers=True), **options)
 
     def get_route_handler(self) -> Handler:  # type: ignore[override]
-        """Return the handler of a request, with deadline and cancellation.
-
-        The handler raises ApiError if the work is too late, refused, or short of memory.
-        """
+        """Return the handler of a request, with deadline and cancellation. The handler raises ApiError if
+        the work is too late, refused, or short of memory."""
         handle: Handler = super().get_route_handler()
         name = self.name_of_bulkhead
 
@@ -109,10 +107,8 @@ class CheckpointRoute(BulkheadRoute):
 
 
 def payload_series(kind: Kind) -> Any:
-    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`.
-
-    The dependency raises ApiError 404 if there is none.
-    """
+    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`. The dependency raises
+    ApiError 404 if there is none."""
 
     async def series(service: CurrentService, run: str, tag: str) -> ReferenceSeries:
         return service.store.snapshot().payloads(run, kind, tag)
@@ -121,10 +117,8 @@ def payload_series(kind: Kind) -> Any:
 
 
 def payload_row(kind: Kind, noun: str) -> Any:
-    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`, which has the row `row`.
-
-    The dependency raises ApiError 404 otherwise. `noun` names the payloads in its message.
-    """
+    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`, which has the row
+    `row`. The dependency raises ApiError 404 otherwise. `noun` names the payloads in its message."""
 
     async def series(service: CurrentService, run: str, tag: str, row: Row) -> ReferenceSeries:
         return check_row(service.store.snapshot().payloads(run, kind, tag), row, noun)
@@ -152,10 +146,8 @@ def table_of(shape: tuple[int, ...], dims: str) -> Table:
 def stream(
     chunks: Iterator[bytes], headers: Mapping[str, str], media_type: str = "application/octet-stream"
 ) -> StreamingResponse:
-    """Return a download, sent as its `chunks` are produced.
-
-    Each chunk is produced in the bulkhead of this request, which holds no slot in between.
-    """
+    """Return a download, sent as its `chunks` are produced. Each chunk is produced in the bulkhead of this
+    request, which holds no slot in between."""
     return _Download(_bulkhead.get().iterate(chunks), media_type=media_type, headers=dict(headers))
 
 
@@ -193,10 +185,8 @@ def _broken(error: BrokenExecutor) -> ApiError:
 
 @functools.cache  # FastAPI calls a dependency once per request if its function is the same object
 def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callable[..., Any]:
-    """Wrap `function` in a coroutine function that runs it and its dependencies in the bulkhead.
-
-    With `answers` the result is converted to a response, unless it is one already.
-    """
+    """Wrap `function` in a coroutine function that runs it and its dependencies in the bulkhead. With
+    `answers` the result is converted to a response, unless it is one already."""
     signature = inspect.signature(function, eval_str=True)
     parameters = list(signature.parameters.values())
     own = [parameter.replace(annotation=_isolated(parameter.annotation)) for parameter in parameters]
@@ -224,10 +214,8 @@ def _isolated(annotation: Any) -> Any:
 
 
 def _dependency(item: Any) -> Any:
-    """Return a FastAPI dependency wrapped so that it runs in the bulkhead, and any other item unchanged.
-
-    A class is returned unchanged as well, because it only holds parameters.
-    """
+    """Return a FastAPI dependency wrapped so that it runs in the bulkhead, and any other item unchanged. A
+    class is returned unchanged as well, because it only holds parameters."""
     if not isinstance(item, params.Depends) or item.dependency is None or inspect.isclass(item.dependency):
         return item
     return Depends(_in_bulkhead(item.dependency), use_cache=item.use_cache)

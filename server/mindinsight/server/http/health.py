@@ -25,10 +25,8 @@ def health_report(service: Service) -> dict[str, Any]:
 
 
 def seconds_since_scan(service: Service) -> float:
-    """Return the seconds since the base directory was last scanned.
-
-    The value grows while the file system hangs.
-    """
+    """Return the seconds since the base directory was last scanned. The value grows while the file system
+    hangs."""
     return max(0.0, time.time() - (service.store.snapshot().scanned or service.started))
 
 
@@ -57,9 +55,7 @@ _SUFFIX = ".dist-info"
 @cache
 def installed_version() -> str:
     """Return the version from the name of the metadata folder (PEP 376), or else from the metadata.
-
-    Importing importlib.metadata takes longer than the rest of a first page.
-    """
+    Importing importlib.metadata takes longer than the rest of a first page."""
     for folder in map(Path, sys.path):
         for path in folder.glob(f"{_NAME}-*{_SUFFIX}"):
             return path.name[len(_NAME) + 1 : -len(_SUFFIX)]

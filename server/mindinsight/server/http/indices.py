@@ -10,9 +10,7 @@ def index_of(text: str, count: int) -> int | None:
 
 
 def indices_of(text: str | None, count: int) -> list[int]:
-    """Return the indices below `count` in a comma-separated text, without invalid ones, [] for None.
-
-    A link to an older graph may hold invalid ones.
-    """
+    """Return the indices below `count` in a comma-separated text, without invalid ones, [] for None. A
+    link to an older graph may hold invalid ones."""
     indices = (index_of(part, count) for part in (text or "").split(","))
     return [index for index in indices if index is not None]

@@ -58,11 +58,8 @@ class NumberedJob(Generic[Body, Item]):
         return number
 
     def find(self, service: Service, number: int) -> BackgroundJob[Item]:
-        """Return the job with this number. Raises ApiError if it is unknown or expired.
-
-        A job that failed or returned nothing is run again `RETRY_SECONDS` after a client was first shown
-        that.
-        """
+        """Return the job with this number. Raises ApiError if it is unknown or expired. A job that failed
+        or returned nothing is run again `RETRY_SECONDS` after a client was first shown that."""
 
         def make() -> _Numbered:
             body = service.workspace.job_requests.body(self.name, number)

@@ -39,20 +39,16 @@ class WrongParameters(BaseModel):
 
 
 def response(description: str, *models: type[BaseModel]) -> dict[str, Any]:
-    """Return the description of a response with one of `models` as its JSON body.
-
-    Define them with `add_schemas`.
-    """
+    """Return the description of a response with one of `models` as its JSON body. Define them with
+    `add_schemas`."""
     references = [{"$ref": _REFERENCE.format(model=model.__name__)} for model in models]
     schema = references[0] if len(references) == 1 else {"anyOf": references}
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def described_endpoint(route: QueryRoute) -> Callable[..., Any]:
-    """Return a function with the signature and docstring that describe `route` to FastAPI.
-
-    It is never called.
-    """
+    """Return a function with the signature and docstring that describe `route` to FastAPI. It is never
+    called."""
 
     def endpoint(**parameters: Any) -> None:
         raise NotImplementedError
@@ -97,10 +93,8 @@ def install(app: FastAPI) -> None:
 
 
 def _invalid_request(request: Request, error: Exception) -> Response:
-    """Respond with the location and reason of each error.
-
-    The input is omitted, because JSON cannot express an infinity sent as `1e999`.
-    """
+    """Respond with the location and reason of each error. The input is omitted, because JSON cannot
+    express an infinity sent as `1e999`."""
     assert isinstance(error, RequestValidationError)
     details = [{name: detail[name] for name in ("loc", "msg", "type")} for detail in error.errors()]
     return JSONResponse({"detail": jsonable_encoder(details)}, 422)

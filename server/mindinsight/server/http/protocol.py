@@ -39,10 +39,8 @@ class Protocol(HttpToolsProtocol):
     _unparsed = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept a connection and start the time limit for its first request head.
-
-        Close an idle connection if there are too many.
-        """
+        """Accept a connection and start the time limit for its first request head. Close an idle
+        connection if there are too many."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._last = time.monotonic()
         self._expect_head()
@@ -99,11 +97,8 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         """Start the response to a request, or close the connection if the client of a reading request has
-        left.
-
-        Closing takes a hundredth of the time of a response. Otherwise the event loop notices only a turn
-        later, after starting responses to more such requests.
-        """
+        left. Closing takes a hundredth of the time of a response. Otherwise the event loop notices only a
+        turn later, after starting responses to more such requests."""
         if cycle.scope["method"] in ("GET", "HEAD") and self._has_left():
             self.transport.abort()
         else:
@@ -149,9 +144,7 @@ class Protocol(HttpToolsProtocol):
 
 def most_connections() -> int:
     """Return the number of connections above which idle ones are closed: half of the limit of descriptors.
-
-    It is at least `FEWEST`, and 512 on Windows.
-    """
+    It is at least `FEWEST`, and 512 on Windows."""
     if sys.platform == "win32":
         return 512  # Windows has no limit of descriptors to ask for
     import resource

@@ -52,10 +52,8 @@ class QueryRoute:
             return error_response(memory_short())
 
     def _values(self, query_string: bytes) -> dict[str, str | list[str]]:
-        """Return the parameters that the model has.
-
-        Of repeated ones the last counts, unless the field is a list.
-        """
+        """Return the parameters that the model has. Of repeated ones the last counts, unless the field is
+        a list."""
         query = QueryParams(query_string)
         named = {name: several for name, several in self._fields.items() if name in query}
         return {name: query.getlist(name) if several else query[name] for name, several in named.items()}

@@ -57,11 +57,9 @@ def decode(column: Column) -> npt.NDArray[Any]:
 
 
 def pack(answer: Any) -> bytes:
-    """Pack a response as a u32 length, a JSON head of that length padded to 8, and its arrays.
-
-    In the head an array is `{"dtype", "at", "length"}`, with `at` in bytes from the first array, or
-    `{"start", "stride", "length"}` for an arithmetic sequence, which steps almost always are.
-    """
+    """Pack a response as a u32 length, a JSON head of that length padded to 8, and its arrays. In the head
+    an array is `{"dtype", "at", "length"}`, with `at` in bytes from the first array, or `{"start",
+    "stride", "length"}` for an arithmetic sequence, which steps almost always are."""
     parts: list[bytes | memoryview] = []
     block = ArrayBlock(parts.append)
 
@@ -108,10 +106,8 @@ def attachment(name: str) -> dict[str, str]:
 
 
 def steps_answer(run: str, series: ReferenceSeries, accept: str, **more: Any) -> Response:
-    """Return the response with steps and times of all payloads of a series, and the fields `more`.
-
-    The payloads are in the order written.
-    """
+    """Return the response with steps and times of all payloads of a series, and the fields `more`. The
+    payloads are in the order written."""
     head = {"run": run, "tag": series.tag, "step": series.steps, "wall": series.walls}
     return answer({**head, **more}, accept)
 
@@ -126,9 +122,7 @@ def browser_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def browser_values(array: npt.NDArray[Any]) -> dict[str, Any]:
     """Return the elements of an array as fields of a response: `values`, and `imaginary` of complex ones.
-
-    `exact` holds integers as texts if a double cannot hold all of them.
-    """
+    `exact` holds integers as texts if a double cannot hold all of them."""
     if array.dtype.kind == "c":
         return {"values": browser_array(array.real), "imaginary": browser_array(array.imag)}
     exact = array.dtype.kind not in "iu" or _is_exact(array)
@@ -151,10 +145,8 @@ def encoded(content: Any, accept: str) -> bytes:
 
 
 def encoded_answers(bodies: Sequence[bytes], accept: str) -> bytes:
-    """Join bodies that `encoded` returned for the same `accept` into the body of `{"answers": [...]}`.
-
-    In columns each body is an array of bytes, with its own head and arrays.
-    """
+    """Join bodies that `encoded` returned for the same `accept` into the body of `{"answers": [...]}`. In
+    columns each body is an array of bytes, with its own head and arrays."""
     if COLUMNS in accept:
         return pack({"answers": [np.frombuffer(body, np.uint8) for body in bodies]})
     return b'{"answers":[' + b",".join(bodies) + b"]}"

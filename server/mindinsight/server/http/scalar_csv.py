@@ -13,11 +13,9 @@ _HEAD: Final = "run,tag,step,wall_time,value"
 
 
 def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = False) -> Iterator[str]:
-    """Yield a head and one row for each point of the line of every (run, tag, series).
-
-    With `overwritten`, yield every recorded row in file order, with a column `overwritten` that is 1 if a
-    later row replaced it.
-    """
+    """Yield a head and one row for each point of the line of every (run, tag, series). With `overwritten`,
+    yield every recorded row in file order, with a column `overwritten` that is 1 if a later row replaced
+    it."""
     yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
     for run, tag, scalars in series:
         label = f"{csv_field(run)},{csv_field(tag)}"

@@ -49,9 +49,7 @@ class Security:
         error_of: ErrorOf = lambda path, error: error_response(error),
     ) -> None:
         """Wrap `app`, where `ask_for_token` returns the page for a browser without a valid token.
-
-        `error_of` returns the response to a rejected request for a path (without prefixes).
-        """
+        `error_of` returns the response to a rejected request for a path (without prefixes)."""
         self.app = app
         self._ask = ask_for_token
         self._error_of = error_of
@@ -98,10 +96,8 @@ class Security:
         return self._error_of(scope["path"].removeprefix(scope["root_path"]), ApiError(*refusal))
 
     def _knows_host(self, host: str) -> bool:
-        """Return True if the host name is allowed.
-
-        With a token any name is, because a foreign name never has the cookie.
-        """
+        """Return True if the host name is allowed. With a token any name is, because a foreign name never
+        has the cookie."""
         name = host_name(host)
         return bool(self._token) or is_address(name) or name.lower() in self._names
 
@@ -142,10 +138,8 @@ class Security:
 
 
 def answer_headers(frame_ancestors: Iterable[str] = ()) -> dict[str, str]:
-    """Return the headers of every response that does not set them itself.
-
-    Plotly needs `style-src 'unsafe-inline'`, because it sets style attributes.
-    """
+    """Return the headers of every response that does not set them itself. Plotly needs `style-src
+    'unsafe-inline'`, because it sets style attributes."""
     ancestors = " ".join(["'self'", *frame_ancestors])
     policy = (
         "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -198,28 +192,22 @@ def same_origin(headers: Headers) -> bool:
 
 
 def same_site(headers: Headers) -> bool:
-    """Return True if `Sec-Fetch-Site` says that our pages or the user made the request.
-
-    True also without the header, because scripts send none.
-    """
+    """Return True if `Sec-Fetch-Site` says that our pages or the user made the request. True also without
+    the header, because scripts send none."""
     return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
 
 
 def forwarded_prefix(value: str) -> str:
-    """Return the path prefix that a proxy removed, or "" if it is not a plain path.
-
-    `//host` would be another site.
-    """
+    """Return the path prefix that a proxy removed, or "" if it is not a plain path. `//host` would be
+    another site."""
     path = value.rstrip("/")
     return path if _FORWARDED_PREFIX.fullmatch(path) else ""
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """Return the scope with the path that the client requested in `path`, and both prefixes in `root_path`.
-
-    `taken` is the prefix of a proxy, "" without one. Some proxies remove it from the path, and it is put
-    back. `prefix` is that of the server itself. The path keeps it.
-    """
+    """Return the scope with the path that the client requested in `path`, and both prefixes in
+    `root_path`. `taken` is the prefix of a proxy, "" without one. Some proxies remove it from the path,
+    and it is put back. `prefix` is that of the server itself. The path keeps it."""
     path = scope["path"]
     if taken and path != taken and not path.startswith(taken + "/"):
         path = taken + path

@@ -44,10 +44,8 @@ class Service:
 
     @property
     def pools(self) -> tuple[TaskExecutor, ...]:
-        """Return the process pools.
-
-        They are separate, so that a slow request delays neither event files nor other requests.
-        """
+        """Return the process pools. They are separate, so that a slow request delays neither event files
+        nor other requests."""
         return self.executor, self.readers, self.openers
 
     def bulkhead(self, name: str) -> Bulkhead:

@@ -97,10 +97,8 @@ class Hub:
             client.add(changes)
 
     def close(self) -> None:
-        """End every stream, before the stopping server waits for its clients.
-
-        Can be called from any thread and from a signal handler.
-        """
+        """End every stream, before the stopping server waits for its clients. Can be called from any
+        thread and from a signal handler."""
         self.closed = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._wake)

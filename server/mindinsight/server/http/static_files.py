@@ -62,9 +62,7 @@ class Assets:
 
     def _add_view(self, name: str, folder: Path) -> None:
         """Add the page of another distribution: `<name>.js`, what it imports below `./<name>/`, and texts.
-
-        A page that lacks its script or a valid description, or has the name of ours, is left out.
-        """
+        A page that lacks its script or a valid description, or has the name of ours, is left out."""
         files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
         taken = f"{_VIEWS}{name}.js" in self._files
         if taken or f"{name}.js" not in files or not _is_description(files.get("view.json")):
@@ -148,10 +146,8 @@ def _is_description(path: Path | None) -> bool:
 
 
 def digest_of(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:
-    """Return the SHA-256 of names and contents, in order of names.
-
-    `web/bundle.js` stores the same digest of the scripts in the bundle.
-    """
+    """Return the SHA-256 of names and contents, in order of names. `web/bundle.js` stores the same digest
+    of the scripts in the bundle."""
     whole = hashlib.sha256()
     for name, content in sorted(files, key=lambda pair: pair[0]):
         data = content.read_bytes() if isinstance(content, Path) else json.dumps(content).encode()
@@ -190,10 +186,7 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
 
 def stands_alone(assets: Assets, view: str) -> bool:
     """Return True if a view has no panel of runs, according to its script. Raises KeyError for an unknown
-    view.
-
-    The page leaves room for the panel before the script runs.
-    """
+    view. The page leaves room for the panel before the script runs."""
     return bool(_ALONE.search(assets.plain(f"{_VIEWS}{view}.js")))
 
 
@@ -218,11 +211,8 @@ _STATIC_IMPORT: Final = re.compile(
 
 
 def imported_modules(assets: Assets, entries: Iterable[str]) -> list[str]:
-    """Return the entries and all modules that they import, directly or not, sorted.
-
-    Names that are not served are left out. Modules that are imported on demand, by `import()`, are not
-    included.
-    """
+    """Return the entries and all modules that they import, directly or not, sorted. Names that are not
+    served are left out. Modules that are imported on demand, by `import()`, are not included."""
     known: set[str] = set()
     waiting = list(entries)
     while waiting:
@@ -240,11 +230,9 @@ _SINGLE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def ranged_response(body: bytes, requested: str, media_type: str, headers: Mapping[str, str]) -> Response:
-    """Return `body`, or the range of it that `requested`, the header `Range`, asks for.
-
-    The status is 206 for a range, and 416 for one that begins behind the end. Several ranges, and an invalid
-    or empty header, are answered with the whole body.
-    """
+    """Return `body`, or the range of it that `requested`, the header `Range`, asks for. The status is 206
+    for a range, and 416 for one that begins behind the end. Several ranges, and an invalid or empty
+    header, are answered with the whole body."""
     headers = {**headers, "Accept-Ranges": "bytes"}
     span = _span(requested, len(body))
     if span is None:

@@ -63,11 +63,8 @@ class ReadQueue:
             self._runs.pop(run, None)
 
     def take(self, budget: int = PIECE) -> list[Item]:
-        """Remove and return the next files, up to ``budget`` bytes together but at least one, [] if the queue
-        is empty.
-
-        A suspect file comes alone.
-        """
+        """Remove and return the next files, up to ``budget`` bytes together but at least one, [] if the
+        queue is empty. A suspect file comes alone."""
         taken: list[Item] = []
         for stage, file in self._in_order():
             if taken and (file.suspect or budget < file.unread):
@@ -93,10 +90,8 @@ class ReadQueue:
 
 
 def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
-    """Return the request for the next section of a file, at most ``budget`` bytes.
-
-    A lineage file is requested whole.
-    """
+    """Return the request for the next section of a file, at most ``budget`` bytes. A lineage file is
+    requested whole, whatever its size."""
     if file.role == "lineage":
         return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
     size = min(file.unread, budget)
@@ -135,11 +130,8 @@ class Catalogue:
         cache: IndexCache | None = None,
         cold: ColdColumns | None = None,
     ) -> None:
-        """Create an empty catalogue.
-
-        ``cache`` knows files that an earlier server read. ``cold`` takes columns of files that were read to
-        their end.
-        """
+        """Create an empty catalogue. ``cache`` knows files that an earlier server read. ``cold`` takes
+        columns of files that were read to their end."""
         self._cold = cold
         self.status = status
         self._cache = cache
@@ -203,9 +195,7 @@ class Catalogue:
 
     def retry(self, now: float) -> None:
         """Queue files again that are due for another attempt at the monotonic time ``now``, in seconds.
-
-        Files with lost values on disk are read from their beginning.
-        """
+        Files with lost values on disk are read from their beginning."""
         for item, due in list(self._retry_at.items()):
             if due <= now:
                 del self._retry_at[item]
@@ -333,10 +323,8 @@ class Catalogue:
         self._start_file(stage, file.name, file.stamp)
 
     def _file_changed(self, stage: RunStage, file: FileStage, stamp: Stamp) -> None:
-        """Update a file with a new stamp.
-
-        Its content stays if it only grew, which is checked when it is read.
-        """
+        """Update a file with a new stamp. Its content stays if it only grew, which is checked when it is
+        read."""
         moved = file.stamp[:2] != stamp[:2]
         afresh = file.role == "graph" or (file.role != "lineage" and _may_have_other_content(file, stamp))
         file.stamp = stamp
@@ -367,11 +355,9 @@ class Catalogue:
 
 
 def _may_have_other_content(file: FileStage, stamp: Stamp) -> bool:
-    """Return True if a file with a new stamp may have other bytes in the section that was read.
-
-    A copy that is not longer may have been made to change the content, and a damaged file may have been
-    rewritten to repair it.
-    """
+    """Return True if a file with a new stamp may have other bytes in the section that was read. A copy
+    that is not longer may have been made to change the content, and a damaged file may have been rewritten
+    to repair it."""
     if stamp.size < file.read:
         return True
     replaced = file.stamp[:2] != stamp[:2]

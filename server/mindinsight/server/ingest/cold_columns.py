@@ -53,10 +53,7 @@ class ValueFile:
 
     def append(self, tags: Mapping[str, int], values: Array) -> ValueSection:
         """Write rows of ``values`` [k, n], each followed by its CRC-32, and return their section. Raises
-        OSError.
-
-        ``tags`` has the index in ``values`` of each tag.
-        """
+        OSError. ``tags`` has the index in ``values`` of each tag."""
         count, length = values.shape
         flags = os.O_WRONLY | (os.O_APPEND if self._end else os.O_CREAT | os.O_EXCL)
         with os.fdopen(open_own(self.path, flags), "wb", buffering=0) as file:
@@ -184,9 +181,7 @@ class ColdColumns:
 
     def store(self, tags: Mapping[str, int], values: Array, file: ValueFile | None) -> ValueSection | None:
         """Write ``values`` [k, n] to a file and return their section, or None if they stay in memory.
-
-        Without ``file`` it is a new one. ``tags`` has the index in ``values`` of each tag.
-        """
+        Without ``file`` it is a new one. ``tags`` has the index in ``values`` of each tag."""
         if self._full or self._values_folder is None:
             return None
         try:

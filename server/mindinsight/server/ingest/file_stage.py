@@ -123,10 +123,8 @@ class FileStage:
         self, section: DecodedSection, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
         """Add the next section of the file, and return the kinds and tags of payloads that grew.
-
         ``settle`` returns the scalars that grew. ``lineage`` is the content of a lineage file, which is
-        always read whole.
-        """
+        always read whole."""
         self.read, self.pending, self.fingerprint = section.next_offset, section.pending, fingerprint
         self.error, self.suspect, self.wait = "", False, 0.0
         if lineage is not None:

@@ -25,10 +25,8 @@ def reports_changes(path: str, mounts: str | None = None) -> bool:
 
 
 def is_shared(path: str, mounts: str | None = None) -> bool:
-    """Return True if a folder is on another machine or is served by another program (FUSE).
-
-    ``mounts`` is the text of /proc/self/mounts, which is read if it is None.
-    """
+    """Return True if a folder is on another machine or is served by another program (FUSE). ``mounts`` is
+    the text of /proc/self/mounts, which is read if it is None."""
     return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
 
 

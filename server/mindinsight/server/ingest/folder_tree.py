@@ -57,10 +57,7 @@ class Folder:
 
 def stamp_of(path: str) -> Stamp | None:
     """Return the stamp of a file or folder, or None if it is missing or cannot be examined. Raises
-    PermissionError.
-
-    A link is not followed.
-    """
+    PermissionError. A link is not followed."""
     try:
         return _stamp(os.lstat(path))
     except PermissionError:
@@ -70,11 +67,8 @@ def stamp_of(path: str) -> Stamp | None:
 
 
 def list_folder(path: str, now: int) -> Folder | None:
-    """Return the listing of the folder ``path``, or None if it is missing or a link.
-
-    The listing of a folder that cannot be read is empty and has a `reason`. ``now`` is in nanoseconds, Unix
-    time.
-    """
+    """Return the listing of the folder ``path``, or None if it is missing or a link. The listing of a
+    folder that cannot be read is empty and has a `reason`. ``now`` is in nanoseconds, Unix time."""
     try:
         stamp = stamp_of(path)
         if stamp is None:
@@ -148,11 +142,9 @@ def is_rank(name: str) -> bool:
 
 
 def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
-    """Return the ranks in the names of a folder's event files if two ranks wrote at the same time, else none.
-
-    A training resumed on another device names its files after that device, but
-    writes after the earlier one has stopped. The ranks of a job start together.
-    """
+    """Return the ranks in the names of a folder's event files if two ranks wrote at the same time, else
+    none. A training resumed on another device names its files after that device, but writes after the
+    earlier one has stopped. The ranks of a job start together."""
     if len(files) < 2:
         return frozenset()
     events = sorted(
@@ -301,11 +293,9 @@ class FolderTree:
         self._visit(BASE, deep=True)
 
     def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
-        """Check a folder, or only its files with the names ``only``, update the tree, and return the changes.
-
-        There are none for an unknown folder. If the folder's own stamp has changed, all of it is listed
-        again, otherwise only its files are checked. Without names all files are.
-        """
+        """Check a folder, or only its files with the names ``only``, update the tree, and return the
+        changes. There are none for an unknown folder. If the folder's own stamp has changed, all of it is
+        listed again, otherwise only its files are checked. Without names all files are."""
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):
             return FolderChange()

@@ -60,19 +60,15 @@ class CacheFileWriter:
         self._begin_run()
 
     def array(self, array: Array) -> list[Any]:
-        """Write an array of the current run, unless it was written before, and return its position.
-
-        The position is a JSON list, which `Body.array` takes.
-        """
+        """Write an array of the current run, unless it was written before, and return its position. The
+        position is a JSON list, which `Body.array` takes."""
         if id(array) not in self._written:
             self._written[id(array)] = (array, self.rows(array))
         return self._written[id(array)][1]
 
     def rows(self, array: Array, count: int = 1) -> list[Any]:
-        """Write a flat array that holds ``count`` rows of equal length, and return its position.
-
-        The position is a JSON list, which `Body.array` takes.
-        """
+        """Write a flat array that holds ``count`` rows of equal length, and return its position. The
+        position is a JSON list, which `Body.array` takes."""
         if len(array) < max(_MIN_SHRUNK, 2 * count):
             return [*self._block.append(array)]
         octets = array.dtype.itemsize
@@ -160,11 +156,8 @@ class CacheFile:
 
     def body(self, run: str, cold: ColdColumns | None = None) -> Body:
         """Check the arrays of one run and return their reader. Raises StaleError for a wrong checksum,
-        KeyError for an unknown run.
-
-        They are read and not mapped, because a map of a file that another process truncates ends this one.
-        ``cold`` stores large arrays.
-        """
+        KeyError for an unknown run. They are read and not mapped, because a map of a file that another
+        process truncates ends this one. ``cold`` stores large arrays."""
         entry = self._entries[run]
         self._file.seek(entry.offset)
         data, crc, left = b"", 0, entry.size
@@ -310,10 +303,8 @@ def _scalars(group: ScalarGroup, pack: CacheFileWriter, files: Mapping[ValueFile
 
 
 def _encode_sections(group: ScalarGroup, tags: list[str], files: Mapping[ValueFile, int]) -> list[list[Any]]:
-    """Return a group's sections as JSON lists: file, offset, length, type, and rows of the tags.
-
-    The rows are None if the tags are the same as in the section before.
-    """
+    """Return a group's sections as JSON lists: file, offset, length, type, and rows of the tags. The rows
+    are None if the tags are the same as in the section before."""
     known: Mapping[str, int] = {tag: row for row, tag in enumerate(tags)}
     sections = []
     for section in group.sections:
@@ -406,10 +397,8 @@ class IndexCache:
             self._notes.update({run: (self._files[-1], files) for run, files in notes.items()})
 
     def find(self, run: str, name: str, path: str, stamp: Stamp) -> FileStage | None:
-        """Return the cached state of a file if it still begins with the same bytes, else None.
-
-        ``stamp`` is the present one. Only between `open` and `release`.
-        """
+        """Return the cached state of a file if it still begins with the same bytes, else None. ``stamp``
+        is the present one. Only between `open` and `release`."""
         pack, notes = self._notes.get(run, (None, {}))
         note = notes.get(name)
         if pack is None or note is None:
@@ -439,11 +428,9 @@ class IndexCache:
         self._files, self._notes, self._bodies = [], {}, {}
 
     def save(self, stages: Mapping[str, RunStage], growth: float | None = GROWTH) -> None:
-        """Write the runs whose size changed by more than the share ``growth`` since they were last written.
-
-        With 0 write all runs that changed, with None those that changed by more than a gigabyte. A failure is
-        logged. Files of values that this process wrote and no run uses any more are removed.
-        """
+        """Write the runs whose size changed by more than the share ``growth`` since they were last
+        written. With 0 write all runs that changed, with None those that changed by more than a gigabyte.
+        A failure is logged. Files of values that this process wrote and no run uses any more are removed."""
         self._remove_unused(stages)
         changed = [stage for stage in stages.values() if self._is_worth_saving(stage, growth)]
         if not changed:

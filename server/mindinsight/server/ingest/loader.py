@@ -192,17 +192,13 @@ class Loader:
             self._thread = None
 
     def want(self, run_ids: Iterable[str]) -> None:
-        """Read these runs before all others from now on, because a client has opened them.
-
-        The loader need not be woken: it keeps working as long as any bytes are unread.
-        """
+        """Read these runs before all others from now on, because a client has opened them. The loader need
+        not be woken: it keeps working as long as any bytes are unread."""
         self._queue.want(run_ids)
 
     def load(self) -> None:
-        """Scan once and read everything, in the calling thread.
-
-        Return when nothing is left to read, or after ``stop``.
-        """
+        """Scan once and read everything, in the calling thread. Return when nothing is left to read, or
+        after ``stop``."""
         if self._mirrors:
             self._mirrors.sync()
             self._catalogue.set_store_damage(self._mirrors.errors())
@@ -227,10 +223,8 @@ class Loader:
             self._scanner.stop()
 
     def _scan_first(self) -> None:
-        """Scan for the first time, with the cache of an earlier server.
-
-        Publishes the list of runs at once.
-        """
+        """Scan for the first time, with the cache of an earlier server. Publishes the list of runs at
+        once."""
         if self._cache:
             self._cache.open()
         self._scanner.scan()
@@ -311,10 +305,8 @@ class Loader:
 
 
 def _mirrors_of(settings: Settings) -> Mirrors | None:
-    """Return the mirrors of the remote stores among the base directories, or None without any.
-
-    Their code is imported only if there are any.
-    """
+    """Return the mirrors of the remote stores among the base directories, or None without any. Their code
+    is imported only if there are any."""
     if not stores(settings.summary_base_dir):
         return None
     from mindinsight.server.ingest.mirrors import Mirrors

@@ -228,11 +228,9 @@ class Mirror:
 
 
 def _is_copied(path: str, file: remote_store.RemoteFile) -> bool:
-    """Return True if a file is copied, not represented by a placeholder.
-
-    Copied are files of runs at the depth where runs are searched, and small descriptions of dumps and
-    studies, which are read to list them. A large model with the name of a graph is not copied.
-    """
+    """Return True if a file is copied, not represented by a placeholder. Copied are files of runs at the
+    depth where runs are searched, and small descriptions of dumps and studies, which are read to list
+    them. A large model with the name of a graph is not copied."""
     folders, _, name = path.rpartition("/")
     role = _role(path)
     if role is None:
@@ -331,9 +329,7 @@ class _Following:
 
 
 def check_stores(bases: Iterable[Base]) -> None:
-    """Raise BadSettings for a base directory whose URL cannot be opened, or needs a package that is missing.
-
-    All of ``bases`` have URLs.
-    """
+    """Raise BadSettings for a base directory whose URL cannot be opened, or needs a package that is
+    missing. All of ``bases`` have URLs."""
     for base in bases:
         remote_store.open_store(base.url)

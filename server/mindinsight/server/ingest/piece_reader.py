@@ -64,10 +64,8 @@ def read_file_sections(requests: Sequence[SectionRequest]) -> list[SectionResult
 
 
 def read_file_section(request: SectionRequest) -> SectionResult:
-    """Read one section, unless the file no longer begins with the bytes read before. Never raises.
-
-    Errors are part of the result, and so is ``replaced``.
-    """
+    """Read one section, unless the file no longer begins with the bytes read before. Never raises. Errors
+    are part of the result, and so is ``replaced``."""
     try:
         with opened(request.path) as descriptor:
             if request.lineage:

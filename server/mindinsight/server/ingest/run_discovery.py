@@ -68,11 +68,9 @@ def discover_runs(tree: folder_tree.FolderTree, limit: int) -> Discovery:
 
 
 def _split_by_rank(tree: folder_tree.FolderTree, name: str) -> list[_RankFiles]:
-    """Return the runs in a folder: one, or one for each rank if several ranks write into it.
-
-    The lowest rank gets the id of the folder and all files without a rank. The others get the ids that
-    folders of their own would have.
-    """
+    """Return the runs in a folder: one, or one for each rank if several ranks write into it. The lowest
+    rank gets the id of the folder and all files without a rank. The others get the ids that folders of
+    their own would have."""
     folder = tree.folders[name]
     ranks = (
         []
@@ -104,11 +102,9 @@ def _directory_damage(tree: folder_tree.FolderTree) -> Iterator[DirectoryDamage]
 
 
 def _owners_of_dumps(tree: folder_tree.FolderTree) -> dict[str, list[str]]:
-    """Return the dumps by the run they are shown with: the nearest run above, else their folder.
-
-    A dump of all ranks next to their folders is shown with the lowest rank. A base directory has only the
-    dumps directly in it, because dumps further down belong to other jobs.
-    """
+    """Return the dumps by the run they are shown with: the nearest run above, else their folder. A dump of
+    all ranks next to their folders is shown with the lowest rank. A base directory has only the dumps
+    directly in it, because dumps further down belong to other jobs."""
     owners: dict[str, list[str]] = defaultdict(list)
     lowest = _lowest_ranks(tree) if tree.dumps else {}
     for dump in tree.dumps:

@@ -82,10 +82,8 @@ class RunStage:
     def __init__(
         self, discovered: DiscoveredRun, cold: ColdColumns | None = None, joined: JoinedColumns | None = None
     ) -> None:
-        """Create an empty run.
-
-        ``cold`` takes columns of files that were read to their end. ``joined`` is that of the store.
-        """
+        """Create an empty run. ``cold`` takes columns of files that were read to their end. ``joined`` is
+        that of the store."""
         self.discovered = discovered
         self._cold = cold
         self._joined = joined

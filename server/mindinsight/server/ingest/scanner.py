@@ -44,10 +44,8 @@ class PollSchedule:
             heapq.heappush(self._due, (now + _MIN_INTERVAL, new))
 
     def due(self, now: float) -> list[str]:
-        """Remove and return the folders that are due at the monotonic time ``now``.
-
-        Each must be rescheduled.
-        """
+        """Remove and return the folders that are due at the monotonic time ``now``. Each must be
+        rescheduled."""
         folders: list[str] = []
         while self._due and self._due[0][0] <= now:
             folder = heapq.heappop(self._due)[1]
@@ -56,19 +54,15 @@ class PollSchedule:
         return folders
 
     def note_change(self, folder: str, now: float) -> None:
-        """Note that a folder changed, so that `reschedule` checks it sooner.
-
-        Do nothing for an unknown folder.
-        """
+        """Note that a folder changed, so that `reschedule` checks it sooner. Do nothing for an unknown
+        folder."""
         if folder in self._changed_at:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder with ``files`` files.
-
-        A folder is checked less often the longer it is quiet. Its longest wait is multiplied by ``trust``,
-        which is more than 1 if events also report its changes.
-        """
+        """Schedule the next check of a folder with ``files`` files. A folder is checked less often the
+        longer it is quiet. Its longest wait is multiplied by ``trust``, which is more than 1 if events
+        also report its changes."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)
@@ -230,8 +224,6 @@ class Scanner:
 
 
 def _shown_mode(mount: Mount, modes: Mapping[str, str]) -> str:
-    """Return how changes below a mount are noticed: its watch mode.
-
-    Stores are polled, however changes of their local copies are noticed.
-    """
+    """Return how changes below a mount are noticed: its watch mode. Stores are polled, however changes of
+    their local copies are noticed."""
     return "polling" if is_url(mount.path) else modes[mount.id]

@@ -65,10 +65,8 @@ class GrowingColumn:
         return True
 
     def share(self, other: GrowingColumn) -> None:
-        """Share the memory of ``other``, which has equal rows.
-
-        The first of both that gets more rows is copied, because neither may write to shared memory.
-        """
+        """Share the memory of ``other``, which has equal rows. The first of both that gets more rows is
+        copied, because neither may write to shared memory."""
         self._data = other._data = other.view()
         self._view = other._view = None
         self.count = other.count
@@ -102,10 +100,8 @@ class Axis:
         self._note_sessions(0, sessions)
 
     def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
-        """Append rows, at least one.
-
-        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
-        """
+        """Append rows, at least one. ``sessions`` [n] is the number of the session of each row, None if
+        all rows are of one session."""
         self._note_sessions(self.steps.count, sessions)
         starts = _find_starts(steps, int(self.steps.view()[-1]))
         if len(starts):
@@ -129,10 +125,8 @@ class Axis:
 
 
 def _find_starts(steps: Ints, before: int | None) -> Ints:
-    """Return the rows at which a segment starts.
-
-    ``before`` is the step of the row before the first, or None.
-    """
+    """Return the rows at which a segment starts. ``before`` is the step of the row before the first, or
+    None."""
     back = np.flatnonzero(steps[1:] < steps[:-1]) + 1
     if before is None or steps[0] < before:
         return np.concatenate([np.zeros(1, np.int64), back])
@@ -188,10 +182,8 @@ class ScalarGroup:
         return self.values if len(rows) == len(self._matrix) else self.values[rows]
 
     def append(self, steps: Ints, walls: Doubles, values: Floats, sessions: Ints | None = None) -> None:
-        """Append rows, at least one. ``values`` [k, n] are in the order of the tags.
-
-        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
-        """
+        """Append rows, at least one. ``values`` [k, n] are in the order of the tags. ``sessions`` [n] is
+        the number of the session of each row, None if all rows are of one session."""
         self.axis.append(steps, walls, sessions)
         end, capacity = self._count + values.shape[1], self._matrix.shape[1]
         dtype = np.promote_types(self._matrix.dtype, values.dtype)
@@ -223,11 +215,8 @@ class ScalarGroup:
         self._relocate(values.reshape(len(self.tags), -1))
 
     def store(self, cold: ColdColumns, file: ValueFile | None) -> ValueFile | None:
-        """Move all values except the last of each tag to a file, and return the file, or None if they stay in
-        memory.
-
-        Without ``file`` it is a new one.
-        """
+        """Move all values except the last of each tag to a file, and return the file, or None if they stay
+        in memory. Without ``file`` it is a new one."""
         values = self.own_values
         known = self.sections[-1].tags if self.sections else {}
         tags = known if list(known) == list(self.tags) else {tag: row for row, tag in enumerate(self.tags)}
@@ -287,11 +276,8 @@ class ScalarTable:
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows of scalars, which may be queued until `settle`.
-
-        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
-        Nothing happens without rows.
-        """
+        """Add rows of scalars, which may be queued until `settle`. ``sessions`` [n] is the number of the
+        session of each row, None if all rows are of one session. Nothing happens without rows."""
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -356,10 +342,8 @@ class ScalarTable:
         return {section.file for group in self._by_id() for section in group.sections}
 
     def store(self, cold: ColdColumns, smallest: int) -> list[str]:
-        """Move the values of groups with at least ``smallest`` values in memory to disk, and return the tags.
-
-        The last value of each stays in memory.
-        """
+        """Move the values of groups with at least ``smallest`` values in memory to disk, and return the
+        tags. The last value of each stays in memory."""
         self.settle()
         moved: list[str] = []
         for group in self._by_id():
@@ -379,10 +363,8 @@ class ScalarTable:
         return {id(group): group for group in self._groups.values()}.values()
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
-        """Store equal steps, and equal wall times, of different groups once, and return the tags that moved.
-
-        With ``cold``, large columns are moved there.
-        """
+        """Store equal steps, and equal wall times, of different groups once, and return the tags that
+        moved. With ``cold``, large columns are moved there."""
         self.settle()
         moved = self._share()
         return list(self._groups) if cold is not None and self._move(cold) else moved
@@ -461,10 +443,8 @@ def _concatenated(blocks: list[ScalarBlock]) -> ScalarBlock:
 
 
 def _blocks_of_equal_axes(rows: ScalarRows) -> Iterator[ScalarBlock]:
-    """Yield the rows as blocks of tags with equal steps and wall times.
-
-    Rows are copied, because a block may outlive the others.
-    """
+    """Yield the rows as blocks of tags with equal steps and wall times. Rows are copied, because a block
+    may outlive the others."""
     count = int(rows.counts[0])
     if (rows.counts == count).all():
         steps, walls = (column.reshape(-1, count) for column in (rows.steps, rows.walls.view(np.int64)))
@@ -508,10 +488,8 @@ class ReferenceGroup:
         self.sizes = GrowingColumn(sizes)
 
     def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
-        """Append the rows of ``columns``, at least one.
-
-        ``sessions`` [n] is the number of the session of each row, None if all rows are of one session.
-        """
+        """Append the rows of ``columns``, at least one. ``sessions`` [n] is the number of the session of
+        each row, None if all rows are of one session."""
         self.axis.append(columns.steps, columns.walls, sessions)
         self.offsets.append(columns.offsets)
         self.sizes.append(columns.sizes)

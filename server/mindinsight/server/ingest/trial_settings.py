@@ -23,9 +23,7 @@ Settings = Mapping[str, Any]
 
 def trial_settings(folder_id: str, path: str) -> Settings:
     """Return the settings of the trial that writes to a folder, {} if it is no trial of a readable study.
-
-    ``path`` is the absolute path of the folder, which may be one of several below that of the trial.
-    """
+    ``path`` is the absolute path of the folder, which may be one of several below that of the trial."""
     parts = PurePosixPath(folder_id.removeprefix(BASE)).parts
     depth = next((depth for depth, part in enumerate(reversed(parts)) if TRIAL.fullmatch(part)), None)
     if depth is None:

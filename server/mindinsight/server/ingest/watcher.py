@@ -68,10 +68,7 @@ class Watcher(FileSystemEventHandler):
 
     def start(self, others: int = 0) -> None:
         """Start or restart listening, and set ``mode``. ``others`` folders are watched by other watchers
-        here.
-
-        The mode is "polling" if settings or file system prevent events, or watches run out.
-        """
+        here. The mode is "polling" if settings or file system prevent events, or watches run out."""
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):
             return
@@ -153,9 +150,7 @@ def _has_enough_watches(folders: int) -> bool:
 
 def watches() -> int:
     """Return the number of folders that the kernel watches for this process, very large if unknown.
-
-    watchdog continues silently when the user's watches are used up.
-    """
+    watchdog continues silently when the user's watches are used up."""
     descriptors = Path("/proc/self/fdinfo")
     if not descriptors.exists():
         return sys.maxsize
@@ -169,10 +164,8 @@ def watches() -> int:
 
 
 def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
-    """Return the number of folders from ``base`` down without links, and the unreadable ones.
-
-    Stops above ``limit``.
-    """
+    """Return the number of folders from ``base`` down without links, and the unreadable ones. Stops above
+    ``limit``."""
     count, waiting, unreadable = 1, [Path(base)], []
     while waiting and count <= limit:
         folder = waiting.pop()
@@ -200,19 +193,15 @@ class Watchers:
     """Watchers of all base directories, by absolute path without links."""
 
     def __init__(self, watch: Watch, wake: Callable[[], None]) -> None:
-        """Create the watchers.
-
-        ``wake`` is called from other threads when ``take`` has something to return.
-        """
+        """Create the watchers. ``wake`` is called from other threads when ``take`` has something to
+        return."""
         self._watch = watch
         self._wake = wake
         self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
     def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
-        """Watch the directories ``bases``, with their numbers of ``folders``, and no others.
-
-        At most `MAX_WATCHERS` are watched. A replaced directory is watched again.
-        """
+        """Watch the directories ``bases``, with their numbers of ``folders``, and no others. At most
+        `MAX_WATCHERS` are watched. A replaced directory is watched again."""
         for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
             self._watchers.pop(path)[1].stop()
         for path, identity in bases.items():

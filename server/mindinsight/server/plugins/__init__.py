@@ -31,12 +31,9 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Return all plugins, sorted by name, without modules that cannot be imported and plugins that `misfit`
-    refuses.
-
-    They are each `PLUGIN` of a module in this folder, or of the module `<kind>_routes` of a package, and
-    those of other distributions.
-    """
+    """Return all plugins, sorted by name, without modules that cannot be imported and plugins that
+    `misfit` refuses. They are each `PLUGIN` of a module in this folder, or of the module `<kind>_routes`
+    of a package, and those of other distributions."""
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules())
     own = (p for p in exports if isinstance(p, Plugin))
     return tuple(sorted((*own, *(plugin for plugin in further_plugins())), key=lambda p: p.name))
@@ -49,10 +46,8 @@ def further_plugins() -> tuple[Plugin, ...]:
 
 
 def misfit(name: str, plugin: Plugin) -> str:
-    """Return the reason why a plugin of another distribution cannot be used, or "".
-
-    All its routes must run in a bulkhead, because only these have a deadline.
-    """
+    """Return the reason why a plugin of another distribution cannot be used, or "". All its routes must
+    run in a bulkhead, because only these have a deadline."""
     from mindinsight.server.http.bulkhead_routes import BulkheadRoute
 
     if name != plugin.name or not name.isidentifier():

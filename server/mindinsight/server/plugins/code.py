@@ -25,12 +25,9 @@ _MOST_LINES: Final = 2000  # of a difference, and of each of the two that it is 
 
 @router.get("/program")
 def program(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the newest program that a run recorded, its `git` null outside a repository. Returns 404 if the
-    run recorded none.
-
-    `diff` in it is the difference from the commit, and `untracked` the number of files that Git does not
-    track.
-    """
+    """Return the newest program that a run recorded, its `git` null outside a repository. Returns 404 if
+    the run recorded none. `diff` in it is the difference from the commit, and `untracked` the number of
+    files that Git does not track."""
     return {"run": run, **asdict(_code_of(service, run))}
 
 

@@ -82,11 +82,9 @@ def search(
     after: Place = "",
     n: Count = 200,
 ) -> dict[str, Any]:
-    """Return the lines that contain a text, ignoring case, from the place `after` on. Returns 404 if the run
-    recorded no console.
-
-    They have the form of `/lines`. `next` is the place to continue from, null if everything was searched.
-    """
+    """Return the lines that contain a text, ignoring case, from the place `after` on. Returns 404 if the
+    run recorded no console. They have the form of `/lines`. `next` is the place to continue from, null if
+    everything was searched."""
     parts = _parts(service, run)
     shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)
     return {
@@ -153,11 +151,8 @@ def _named(parts: Sequence[Part], index: int, offset: int) -> str:
 
 
 def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
-    """Parse a position such as `console.1700000000.7.0002.log@512`, and return the index of the file and the
-    offset.
-
-    If that file was removed, return the beginning of the next one.
-    """
+    """Parse a position such as `console.1700000000.7.0002.log@512`, and return the index of the file and
+    the offset. If that file was removed, return the beginning of the next one."""
     name, _, offset = text.partition("@")
     known = next((index for index, part in enumerate(parts) if part.name == name), None)
     if known is not None and offset.isdecimal():

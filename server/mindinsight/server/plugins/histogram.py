@@ -38,11 +38,8 @@ def over_steps(
     high: float | None = None,
     accept: Accept = "",
 ) -> Response:
-    """Return one tag of one run over its steps: counts on common edges, percentiles, and counts of non-finite
-    values.
-
-    `counts` holds [columns, bins] numbers, `percentile` [columns, 9].
-    """
+    """Return one tag of one run over its steps: counts on common edges, percentiles, and counts of
+    non-finite values. `counts` holds [columns, bins] numbers, `percentile` [columns, 9]."""
     line = series.line_rows
     rows = line[_even(len(line), min(columns, _MOST_ROWS))] if single_steps else line[-_MOST_ROWS:]
     decoded = histograms([series.read(row) for row in rows.tolist()])

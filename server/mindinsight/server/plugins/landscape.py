@@ -17,11 +17,9 @@ Runs = Annotated[list[str], Query(max_length=1000)]
 
 @router.get("/all")
 def all_of(service: CurrentService, run: Runs, accept: Accept = "") -> Response:
-    """Return the newest landscape of each tag of the runs as `landscapes`: axes, the grid row by row, path,
-    convergence point, and metadata. Unknown runs, and landscapes without a grid, are omitted.
-
-    Path and convergence point are null if they were not recorded.
-    """
+    """Return the newest landscape of each tag of the runs as `landscapes`: axes, the grid row by row,
+    path, convergence point, and metadata. Unknown runs, and landscapes without a grid, are omitted. Path
+    and convergence point are null if they were not recorded."""
     runs = service.store.snapshot().runs
     landscapes = [landscape for run_id in run if run_id in runs for landscape in _landscapes(runs[run_id])]
     return answer({"landscapes": landscapes}, accept)

@@ -163,10 +163,8 @@ def _importance(
 
 
 def row_of(lineage: Lineage) -> dict[str, Any]:
-    """Return all known values of one run's lineage by column key.
-
-    Values other than numbers, booleans and texts become text.
-    """
+    """Return all known values of one run's lineage by column key. Values other than numbers, booleans and
+    texts become text."""
     row: dict[str, Any] = {}
     if lineage.train is not None:
         row |= {f"train:{name}": getattr(lineage.train, name) for name in TRAIN_FACTS}

@@ -24,10 +24,8 @@ _MOST_READ: Final = 16 << 20  # bytes; a larger value is not read to find the na
 @router.get("/list")
 def listing(run: str, service: CurrentService) -> dict[str, Any]:
     """Return the tags of a run that are not drawn: plugin, number of values, first and last step, bytes.
-
-    `plugin` is empty if a value does not name one. `size` is null if a file is missing or outside the run's
-    folder.
-    """
+    `plugin` is empty if a value does not name one. `size` is null if a file is missing or outside the
+    run's folder."""
     record = service.store.snapshot().run(run)
     rows = [_row(tag, series) for tag, series in sorted(record.references.get("other", {}).items())]
     return {"run": run, "rows": [*rows, *_embeddings(Path(record.path))]}

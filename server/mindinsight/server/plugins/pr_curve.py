@@ -24,10 +24,8 @@ _MOST_ROWS: Final = 2000  # newest curves read for one response
 
 @router.get("/steps")
 def steps(run: str, series: Curves, accept: Accept = "") -> Response:
-    """Return the steps and times of the curves of a tag, ascending by step.
-
-    The last curve of a step counts.
-    """
+    """Return the steps and times of the curves of a tag, ascending by step. The last curve of a step
+    counts."""
     line = series.line_rows
     return answer(
         {"run": run, "tag": series.tag, "step": series.steps[line], "wall": series.walls[line]}, accept

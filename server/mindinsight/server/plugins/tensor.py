@@ -82,11 +82,9 @@ def part(
 
 @router.get("/distribution")
 def distribution(series: Tensors, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Return histograms with common edges of at most 400 recorded steps, evenly spaced.
-
-    `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
-    non-finite values per step. `count` is the number of all recorded steps.
-    """
+    """Return histograms with common edges of at most 400 recorded steps, evenly spaced. `counts` holds
+    [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the non-finite values
+    per step. `count` is the number of all recorded steps."""
     count = min(series.count, _MOST_STEPS)
     rows = np.unique(np.linspace(0, series.count - 1, count).round().astype(np.int64))
     measured = []

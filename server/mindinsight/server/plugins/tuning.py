@@ -183,10 +183,8 @@ def importance(
 @router.get("/suggestions")
 def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> dict[str, Any]:
     """Return the values that the sampler would try next as `suggestions`, queued trials first, null for a
-    study of another workspace. Returns 404 for an unknown study.
-
-    Only the journal of a study, in its workspace, has the state of its sampler.
-    """
+    study of another workspace. Returns 404 for an unknown study. Only the journal of a study, in its
+    workspace, has the state of its sampler."""
     chosen = _find(service, study)
     if chosen.published:
         return {"suggestions": None}

@@ -72,10 +72,8 @@ def find(port: int) -> Running | None:
 
 
 def all_running() -> Iterator[Running]:
-    """Yield the records of all servers that this user started on this machine, alive or not.
-
-    Unreadable records are left out.
-    """
+    """Yield the records of all servers that this user started on this machine, alive or not. Unreadable
+    records are left out."""
     for path in sorted(folder().glob(f"{platform.node()}-*.json")):
         if running := _read(path):
             yield running
@@ -89,10 +87,8 @@ def _read(path: Path) -> Running | None:
 
 
 def remember(settings: Settings, log: Path) -> None:
-    """Record this process, which logs to ``log``, as the server of its port, so that `stop` finds it.
-
-    A record that cannot be written is left out.
-    """
+    """Record this process, which logs to ``log``, as the server of its port, so that `stop` finds it. A
+    record that cannot be written is left out."""
     running = Running(
         port=settings.port,
         pid=os.getpid(),
@@ -116,10 +112,8 @@ def forget(port: int) -> None:
 
 
 def birth(pid: int) -> str:
-    """Return the start time of a process, as the operating system writes it.
-
-    Return "" if there is no such process or it has ended.
-    """
+    """Return the start time of a process, as the operating system writes it. Return "" if there is no such
+    process or it has ended."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

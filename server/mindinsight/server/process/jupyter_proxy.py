@@ -17,11 +17,9 @@ _SECONDS: Final = 60  # for starting, far more than a busy machine takes
 
 
 def setup() -> dict[str, Any]:
-    """Return the settings by which Jupyter starts a server for a user and shows it in its launcher.
-
-    The server shows the runs of `MINDINSIGHT_SUMMARY_BASE_DIR`, or of the folder where Jupyter was started.
-    Other users of the machine can reach its port, so it requires a token, which Jupyter adds to requests.
-    """
+    """Return the settings by which Jupyter starts a server for a user and shows it in its launcher. The
+    server shows the runs of `MINDINSIGHT_SUMMARY_BASE_DIR`, or of the folder where Jupyter was started.
+    Other users of the machine can reach its port, so it requires a token, which Jupyter adds to requests."""
     token = secrets.token_urlsafe(24)
     command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
     return {

@@ -84,10 +84,9 @@ class Repeated(logging.Filter):
         self._counts: dict[tuple[str, int], tuple[float, int]] = {}  # start of the minute and count by place
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return False for a warning from a line of code that has logged `REPEATS` within `REPEAT_SECONDS`.
-
-        The first warning after that time names the number suppressed. Records below a warning always pass.
-        """
+        """Return False for a warning from a line of code that has logged `REPEATS` within
+        `REPEAT_SECONDS`. The first warning after that time names the number suppressed. Records below a
+        warning always pass."""
         if record.levelno < logging.WARNING:
             return True
         origin = (record.pathname, record.lineno)

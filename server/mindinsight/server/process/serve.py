@@ -69,10 +69,8 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def end(self) -> None:
-        """Wait for a signal, then end the process `_END` seconds later if it has not ended by itself.
-
-        This is the only deadline for everything a stopping server does.
-        """
+        """Wait for a signal, then end the process `_END` seconds later if it has not ended by itself. This
+        is the only deadline for everything a stopping server does."""
         self._leaving.wait()
         time.sleep(_END)
         os._exit(0)
@@ -128,10 +126,8 @@ def run(settings: Settings, ready: Callable[[], None]) -> NoReturn:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with an exit code, but without Python's end, which waits for threads.
-
-    That takes seconds on a busy machine.
-    """
+    """End the process with an exit code, but without Python's end, which waits for threads. That takes
+    seconds on a busy machine."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it

@@ -49,10 +49,9 @@ class Curve:
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
-    """Return the curve of a tag around `step`. Without a step, or if the curve is short, it is the whole one.
-
-    Return None without points. The number of points and the newest value are those of the whole curve.
-    """
+    """Return the curve of a tag around `step`. Without a step, or if the curve is short, it is the whole
+    one. Return None without points. The number of points and the newest value are those of the whole
+    curve."""
     whole = line
     if step is not None and len(line.steps) > BEFORE + AFTER:
         position = int(np.searchsorted(line.steps, step))
@@ -129,9 +128,7 @@ class GraphPiece:
 
 def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
     """Return up to `most` operators within three edges before `start`, nearest first, without parameters.
-
-    `start` is not among them. [] if it is unknown.
-    """
+    `start` is not among them. [] if it is unknown."""
     operators_before: dict[str, Operator] = {}
     layer = [start]
     for _ in range(_DEPTH):
@@ -254,10 +251,8 @@ class Texts:
 
 
 def number(value: float | int | None) -> str:
-    """Return a number as text with up to six significant digits, or ``NaN``, ``+Inf`` or ``-Inf``.
-
-    Return a dash for None.
-    """
+    """Return a number as text with up to six significant digits, or ``NaN``, ``+Inf`` or ``-Inf``. Return
+    a dash for None."""
     if value is None:
         return "–"
     return {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}.get(f"{value:.6g}", f"{value:.6g}")

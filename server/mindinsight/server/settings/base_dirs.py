@@ -25,12 +25,9 @@ def is_url(text: str) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL without trailing slashes.
-
-    Raises BadSettings for a URL with a password, a query, a fragment, or a user for schemes without users.
-    Pages, logs and the list of processes would show these secrets. Stores read credentials from other
-    sources.
-    """
+    """Return the URL without trailing slashes. Raises BadSettings for a URL with a password, a query, a
+    fragment, or a user for schemes without users. Pages, logs and the list of processes would show these
+    secrets. Stores read credentials from other sources."""
     for part in url.split(_CHAIN):
         try:
             split = urlsplit(part)
@@ -78,10 +75,8 @@ Bases: TypeAlias = Path | tuple[Base, ...]
 
 def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = None) -> Bases:
     """Parse one or several base directories. Raises BadSettings for equal names, or if one directory is
-    inside another.
-
-    `workspace` is the parent of local copies of stores. Without it, URLs of stores are rejected.
-    """
+    inside another. `workspace` is the parent of local copies of stores. Without it, URLs of stores are
+    rejected."""
     every = [texts] if isinstance(texts, str | Path) else texts
     bases = tuple(
         _parsed(text, workspace) if isinstance(text, str) else Base(_absolute(text)) for text in every
@@ -110,9 +105,7 @@ def joined(bases: Bases) -> str:
 
 def home(bases: Bases) -> Path:
     """Return the key of cache, views and rules: the base directory, or `several:` and the first one.
-
-    Adding a directory to several keeps them.
-    """
+    Adding a directory to several keeps them."""
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 
 
@@ -200,9 +193,7 @@ def _absolute(path: Path) -> str:
 
 def without_parents(path: str) -> str:
     """Return an absolute path with ``..`` resolved: after a link it is the parent of the link's target.
-
-    From the first wildcard of a pattern on it stays as it is.
-    """
+    From the first wildcard of a pattern on it stays as it is."""
     parts = Path(path).parts
     if ".." not in parts:
         return path

@@ -75,10 +75,8 @@ class LevelScanner:
 
 
 def levels_of(parts: Sequence[Part], lines: Sequence[Line]) -> list[Level]:
-    """Return the levels of consecutive lines, in order, [] without lines.
-
-    The lines before them are read for a traceback that begins there.
-    """
+    """Return the levels of consecutive lines, in order, [] without lines. The lines before them are read
+    for a traceback that begins there."""
     if not lines:
         return []
     scanner = LevelScanner()
@@ -88,10 +86,8 @@ def levels_of(parts: Sequence[Part], lines: Sequence[Line]) -> list[Level]:
 
 
 def leveled_lines(parts: Sequence[Part], index: int, offset: int) -> Iterator[tuple[Line, Level]]:
-    """Yield the lines that have a level, with it, from ``offset`` in part ``index`` on.
-
-    If the scan ends after ``SEARCHED`` bytes, yield a gap without a level at the place to continue from.
-    """
+    """Yield the lines that have a level, with it, from ``offset`` in part ``index`` on. If the scan ends
+    after ``SEARCHED`` bytes, yield a gap without a level at the place to continue from."""
     scanner = LevelScanner()
     passed = 0
     while index < len(parts):

@@ -88,10 +88,8 @@ def _with_head(part: Part) -> Part:
 
 
 def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the last ``count`` lines and marks that begin before ``offset`` in part ``index``, oldest first.
-
-    There are fewer at the beginning of the first part. A line that was printed over is omitted.
-    """
+    """Return the last ``count`` lines and marks that begin before ``offset`` in part ``index``, oldest
+    first. There are fewer at the beginning of the first part. A line that was printed over is omitted."""
     lines: list[Line] = []
     while index >= 0 and len(lines) < count:
         part = parts[index]
@@ -111,10 +109,8 @@ def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> 
 
 
 def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return up to ``count`` lines and marks from byte ``offset`` of part ``index`` on, also of later parts.
-
-    A line that was printed over is omitted.
-    """
+    """Return up to ``count`` lines and marks from byte ``offset`` of part ``index`` on, also of later
+    parts. A line that was printed over is omitted."""
     lines: list[Line] = []
     while index < len(parts) and len(lines) < count:
         part = parts[index]
@@ -131,11 +127,8 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
 
 def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
     """Return part and offset of the first line at Unix time ``time`` or later, (``len(parts)``, 0) without
-    such a line.
-
-    The offset is 0 if the line is the first of a part, other than the first part. The clock must not have
-    been set back meanwhile.
-    """
+    such a line. The offset is 0 if the line is the first of a part, other than the first part. The clock
+    must not have been set back meanwhile."""
     begins = []
     for index, part in enumerate(parts):
         with open_stream(part.path) as file:
@@ -162,11 +155,8 @@ def found_lines(
     parts: Sequence[Part], text: str, index: int, offset: int, count: int
 ) -> tuple[list[Line], tuple[int, int] | None]:
     """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue,
-    None if the last part was searched to its end.
-
-    Case is ignored. The search starts at ``offset`` in part ``index``, and ends with fewer lines after
-    ``SEARCHED`` bytes.
-    """
+    None if the last part was searched to its end. Case is ignored. The search starts at ``offset`` in part
+    ``index``, and ends with fewer lines after ``SEARCHED`` bytes."""
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())
     lines: list[Line] = []
@@ -212,10 +202,8 @@ def _matches(pattern: re2._Regexp, data: bytes, index: int, offset: int) -> Iter
 
 
 def chunks_after(file: IO[bytes], offset: int) -> Iterator[tuple[bytes, int]]:
-    """Yield whole lines from an offset to the end of the file in chunks, each with its offset.
-
-    An incomplete last line is left out.
-    """
+    """Yield whole lines from an offset to the end of the file in chunks, each with its offset. An
+    incomplete last line is left out."""
     while data := _whole(_read(file, offset, offset + _WINDOW)):
         check()
         yield data, offset
@@ -246,10 +234,8 @@ def _read(file: IO[bytes], begin: int, end: int) -> bytes:
 
 
 def parse_lines(data: bytes, index: int, offset: int) -> list[Line]:
-    """Return the lines of a console file, which begin at ``offset`` in part ``index``.
-
-    ``data`` are whole lines. A line without time and mark has the mark ``torn``, an empty one is omitted.
-    """
+    """Return the lines of a console file, which begin at ``offset`` in part ``index``. ``data`` are whole
+    lines. A line without time and mark has the mark ``torn``, an empty one is omitted."""
     lines = []
     for raw in data.split(b"\n")[:-1]:
         match = _LINE.fullmatch(raw)

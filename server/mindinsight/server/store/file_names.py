@@ -32,11 +32,8 @@ def is_tensorboard(name: str) -> bool:
 
 @lru_cache(maxsize=4096)  # called repeatedly while a file is found, sorted and read
 def role(name: str) -> Role | None:
-    """Return the role of a file by its name: graph, lineage, explain or summary, or None if it has no role in
-    a run.
-
-    Hidden files, which are incomplete copies, have none.
-    """
+    """Return the role of a file by its name: graph, lineage, explain or summary, or None if it has no role
+    in a run. Hidden files, which are incomplete copies, have none."""
     if name.startswith("."):
         return None
     if name.endswith(".pb"):
@@ -49,10 +46,8 @@ def role(name: str) -> Role | None:
 
 
 def created(name: str) -> float | None:
-    """Return the Unix seconds in the name of an event file, or None if it has none.
-
-    Numbers of 13 and more digits are milliseconds or finer.
-    """
+    """Return the Unix seconds in the name of an event file, or None if it has none. Numbers of 13 and more
+    digits are milliseconds or finer."""
     match = _SUMMARY.search(name) or _TENSORBOARD.search(name)
     if match is None or match[1] is None:
         return None
@@ -63,10 +58,8 @@ def created(name: str) -> float | None:
 
 
 def device(name: str) -> int | None:
-    """Return the device id in the name of an event file, or None if it has none, as TensorBoard's.
-
-    In a distributed training it is the rank.
-    """
+    """Return the device id in the name of an event file, or None if it has none, as TensorBoard's. In a
+    distributed training it is the rank."""
     match = _SUMMARY.search(name)
     return int(match[2]) if match and match[2] and len(match[2]) < 10 else None
 

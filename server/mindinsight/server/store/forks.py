@@ -47,11 +47,8 @@ def _rank(job: str, run: Run, runs: Mapping[str, Run]) -> Run | None:
 
 
 def ancestors(run: Run, runs: Mapping[str, Run]) -> list[tuple[Run, int]]:
-    """Return the runs that a run continues, nearest first, each with its last step before the continuation,
-    [] if a run is its own ancestor.
-
-    The list ends at a parent that is missing.
-    """
+    """Return the runs that a run continues, nearest first, each with its last step before the
+    continuation, [] if a run is its own ancestor. The list ends at a parent that is missing."""
     chain: list[tuple[Run, int]] = []
     known, fork = {run.id}, fork_of(run, runs)
     while fork is not None and fork.parent is not None:

@@ -44,10 +44,8 @@ class FormulaSeries:
 
 def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
     """Return a scalar or formula of a run, or None if the run lacks a scalar of it or its scalars share no
-    step. Raises ApiError for an invalid formula.
-
-    A tag that begins with ``=`` and is not recorded is a formula.
-    """
+    step. Raises ApiError for an invalid formula. A tag that begins with ``=`` and is not recorded is a
+    formula."""
     if not tag.startswith(PREFIX) or tag in run.scalars:
         return run.curve(tag)
     series = formula_series(run, formula_of(tag))

@@ -40,10 +40,8 @@ class _Candidate(NamedTuple):
 
 
 def mounts_of(bases: Bases) -> tuple[Mount, ...]:
-    """Return a mount for each base directory, and for each directory that matches a pattern now.
-
-    A base directory without wildcards takes precedence over a match of the same directory.
-    """
+    """Return a mount for each base directory, and for each directory that matches a pattern now. A base
+    directory without wildcards takes precedence over a match of the same directory."""
     if isinstance(bases, Path):
         return (Mount("", str(bases), str(bases.resolve())),)
     candidates: dict[str, _Candidate] = {}
@@ -67,10 +65,8 @@ def mount_of(bases: Bases, below: str) -> Mount:
 
 def disk_path(bases: Bases, below: str) -> Path:
     """Return the path on disk of a run, dump or folder, given its id such as ``./lab/run1``. The path need
-    not exist. Raises KeyError for an unknown base directory.
-
-    The result is not checked to be below the base directory.
-    """
+    not exist. Raises KeyError for an unknown base directory. The result is not checked to be below the
+    base directory."""
     mount = mount_of(bases, below)
     return Path(mount.real, below.removeprefix(mount.id).lstrip("/"))  # an absolute rest would lead out
 
@@ -82,10 +78,8 @@ def _named(base: Base) -> _Candidate:
 
 
 def _matches(base: Base) -> Iterator[_Candidate]:
-    """Yield the directories that match a pattern, named by the text matched by its wildcards.
-
-    A match and its content may belong to any user, so links are not followed there.
-    """
+    """Yield the directories that match a pattern, named by the text matched by its wildcards. A match and
+    its content may belong to any user, so links are not followed there."""
     parts = Path(base.path).parts
     wildcards = [index for index, part in enumerate(parts) if wild(part)]
     named = Path(*parts[: wildcards[0]])
@@ -112,10 +106,7 @@ def _matching_names(folder: Path, part: str) -> list[str]:
 
 def _tails(path: str, least: int) -> tuple[str, ...]:
     """Return possible names for a path: its last ``least`` parts, then one part more each, up to the whole
-    path.
-
-    The last name, with a hash of the path, is unique.
-    """
+    path. The last name, with a hash of the path, is unique."""
     parts = Path(path).parts[1:] or (path,)
     tails = [_joined(parts[-count:]) for count in range(least, len(parts) + 1)]
     return (*tails, f"{_joined(parts[-least:])}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}")

@@ -16,11 +16,8 @@ _SYNONYMS: Final = {
 
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs (base tag, tag) of tags that are equal, then of those with the same `plain_name`.
-
-    A plain name that several of the remaining tags share pairs none. Tags without a partner are left out.
-    Names of settings are paired likewise.
-    """
+    """Return the pairs (base tag, tag) of tags that are equal, then of those with the same `plain_name`, if
+    no other remaining tag of either side has it. Tags without a partner are left out."""
     known = set(tags)
     pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _byplain_name(base_tags, tags), _byplain_name(tags, base_tags)
@@ -42,9 +39,6 @@ def _byplain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
 
 def plain_name(tag: str) -> str:
     """Return a tag without prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become
-    `loss`.
-
-    Parts that mean the same have one name: `eval/loss` and `validation/loss` become `val/loss`.
-    """
+    `loss`. Parts that mean the same have one name: `eval/loss` and `validation/loss` become `val/loss`."""
     parts = [_SYNONYMS.get(part, part) for part in tag.lower().split("/") if part not in _DECORATION]
     return "/".join(parts) or tag.lower()

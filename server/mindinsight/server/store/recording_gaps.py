@@ -43,11 +43,9 @@ def _densest(run: Run) -> ScalarSeries | None:
 
 
 def clock_claims(run: Run) -> list[Claim]:
-    """Return the claim that recorded times go back, so that start and duration are unknown, or an empty list.
-
-    Times go back within a file, in the order of recording, or if a file is older throughout than those before
-    it. Files that overlap may be of several processes.
-    """
+    """Return the claim that recorded times go back, so that start and duration are unknown, or an empty
+    list. Times go back within a file, in the order of recording, or if a file is older throughout than
+    those before it. Files that overlap may be of several processes."""
     series, jumps, started, ended = _densest(run), list[tuple[float, int]](), np.inf, 0.0
     names = [file.name for file in run.files if file_names.role(file.name) == "summary"]
     ordered = all(map(file_names.created, names))
@@ -97,10 +95,8 @@ def _duration(seconds: float) -> Claim:
 
 def lost_claims(run: Run) -> list[Claim]:
     """Return the claim that damaged sections held an unknown number of values, or that steps are missing
-    without damage, or []. Raises Gone if stored values cannot be read.
-
-    It names the steps that the scalar with the most values lacks, if these are regular otherwise.
-    """
+    without damage, or []. Raises Gone if stored values cannot be read. It names the steps that the scalar
+    with the most values lacks, if these are regular otherwise."""
     damaged, series = any(file.damage for file in run.files), _densest(run)
     missing = np.empty(0, np.int64) if series is None else _missing_steps(series.line().steps)
     if series is None or not len(missing):

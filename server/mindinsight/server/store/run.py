@@ -124,11 +124,8 @@ _LEFT_SHARE: Final = 1 / 10  # of the time that a job took
 
 
 def is_left(run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if a run has no end although all other ranks of its job, among ``runs``, were finished long
-    after its last event.
-
-    False for a run that is finished or has no other ranks.
-    """
+    """Return True if a run has no end although all other ranks of its job, among ``runs``, were finished
+    long after its last event. False for a run that is finished or has no other ranks."""
     others = [] if run.finished else [rank for rank in runs if rank.job == run.job and rank.id != run.id]
     if not others or not all(rank.finished for rank in others):
         return False
@@ -158,10 +155,7 @@ _STEPLESS: Final = ("graph", "alert", "layout", "landscape", "code")  # kinds th
 
 def last_step(run: Run) -> int | None:
     """Return the last step of a run's scalars, or of its other series if it has no scalars, None without
-    series.
-
-    Kinds that are recorded once, such as graphs, do not count.
-    """
+    series. Kinds that are recorded once, such as graphs, do not count."""
     if run.scalars:
         return max(series.last_step for series in run.scalars.values())
     return max(
@@ -176,28 +170,22 @@ def last_step(run: Run) -> int | None:
 
 
 def is_finished(files: Iterable[FileState]) -> bool:
-    """Return True if the newest event file of every rank is closed, readable and complete.
-
-    ``files`` are in order, oldest first. Without event files all files count. False without files.
-    """
+    """Return True if the newest event file of every rank is closed, readable and complete. ``files`` are
+    in order, oldest first. Without event files all files count. False without files."""
     newest = _newest(files).values()
     return bool(newest) and all(file.closed and not file.pending and not file.error for file in newest)
 
 
 def failure(files: Iterable[FileState]) -> str:
-    """Return the exception that ended the training, or an empty text.
-
-    It is taken from the newest event file of any rank.
-    """
+    """Return the exception that ended the training, or an empty text. It is taken from the newest event
+    file of any rank."""
     return next((file.failure for file in _newest(files).values() if file.failure), "")
 
 
 def last_event(files: Iterable[FileState], updated: float) -> float:
     """Return the Unix seconds of the last event, or ``updated`` if no event has a believable time.
-
-    ``updated`` is the time of the newest write. A later time is not believable, unless the files' times were
-    set back to before the first event.
-    """
+    ``updated`` is the time of the newest write. A later time is not believable, unless the files' times
+    were set back to before the first event."""
     files = list(files)
     latest = max((file.last_event for file in files), default=0.0)
     believable = latest and (latest <= updated or updated < first_event(files, updated))
@@ -205,10 +193,8 @@ def last_event(files: Iterable[FileState], updated: float) -> float:
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:
-    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time.
-
-    If ``created`` is not believable, the oldest write takes its place.
-    """
+    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time. If
+    ``created`` is not believable, the oldest write takes its place."""
     files = list(files)
     earliest, latest = BELIEVABLE
     if not earliest <= created < latest:
@@ -223,9 +209,7 @@ def first_event(files: Iterable[FileState], created: float) -> float:
 def torn_since(run: Run) -> dict[str, float]:
     """Return by file name the Unix seconds from which an incomplete last record is not expected to be
     completed, 0 if the file is closed or a newer one follows it. Files without such a record are omitted.
-
-    Of other files it is the time at which the run is no longer running.
-    """
+    Of other files it is the time at which the run is no longer running."""
     newest = {file.name for file in _newest(run.files).values()}
     return {
         file.name: run.last_event + QUIET if file.name in newest and not file.closed else 0.0
@@ -242,10 +226,8 @@ def torn_files(run: Run, now: float) -> list[FileState]:
 
 
 def file_claims(file: FileState, torn: bool) -> list[Claim]:
-    """Return the claims about one file: damage, skipped events, and whether all bytes were read.
-
-    ``torn`` says that an incomplete last record will not be completed.
-    """
+    """Return the claims about one file: damage, skipped events, and whether all bytes were read. ``torn``
+    says that an incomplete last record will not be completed."""
     claims = []
     if file.error:
         claims.append(Claim("claim.file.unreadable", "found", {"why": Claim(file.error, "note")}))
@@ -278,11 +260,9 @@ def run_claims(run: Run, now: float) -> list[Claim]:
 
 
 def overwritten_claims(run: Run) -> list[Claim]:
-    """Return the claim that the recording went back to earlier steps, as after a restart, or an empty list.
-    Raises Gone if stored values cannot be read.
-
-    A step that was recorded twice in succession is no restart.
-    """
+    """Return the claim that the recording went back to earlier steps, as after a restart, or an empty
+    list. Raises Gone if stored values cannot be read. A step that was recorded twice in succession is no
+    restart."""
     intervals = {tag: lines for tag, series in run.scalars.items() if (lines := series.overwritten())}
     if not intervals:
         return []

@@ -66,10 +66,8 @@ def _below_newer_files(steps: Ints, files: Ints) -> npt.NDArray[np.bool_]:
 
 def overwritten_intervals(steps: Ints, starts: Ints, rows: Ints) -> list[Ints]:
     """Return the rows outside the line, as intervals of adjacent rows with ascending steps, oldest first.
-
-    ``starts`` [s] are the rows at which steps go back, the first is 0. ``rows`` are the rows of the line, see
-    `line_rows`. A step recorded twice in succession is not an interval: its later value replaced it.
-    """
+    ``starts`` [s] are the rows at which steps go back, the first is 0. ``rows`` are the rows of the line,
+    see `line_rows`. A step recorded twice in succession is not an interval: its later value replaced it."""
     lost = np.ones(len(steps), dtype=np.bool_)
     lost[rows] = False
     begins = np.zeros(len(steps), dtype=np.bool_)
@@ -147,11 +145,8 @@ Part: TypeAlias = ScalarPart | ReferencePart
 
 
 def segment_rows(parts: Sequence[Part]) -> Ints:
-    """Return the rows at which a segment starts, where steps go back, over files in order, oldest first.
-
-    A file that starts at or above the last step of the file before continues its segment: the file was rolled
-    over, or a training resumed without repeating steps.
-    """
+    """Return the rows at which a segment starts, over files in order, oldest first: row 0, and each row with
+    a lower step than the row before."""
     row = 0
     starts: list[Ints] = []
     for number, part in enumerate(parts):
@@ -162,10 +157,8 @@ def segment_rows(parts: Sequence[Part]) -> Ints:
 
 
 def file_rows(parts: Sequence[Part]) -> Ints:
-    """Return the row at which each file, or each later session in it, starts. The first is 0.
-
-    A file that was begun while an older one was written continues that: no restart separates them.
-    """
+    """Return the row at which each file, or each later session in it, starts. The first is 0. A file that
+    was begun while an older one was written continues that: no restart separates them."""
     lengths = np.array([0, *(len(part.steps) for part in parts[:-1])], dtype=np.int64)
     begins = np.cumsum(lengths)
     later = _begun_later(parts)
@@ -204,10 +197,8 @@ def _check_status(status: os.stat_result, reference: Reference, identity: tuple[
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
     """Return the bytes of a reference. Raises Gone if the file is missing, too short or replaced,
-    UnreadableError for more bytes than MAX_PAYLOAD.
-
-    ``identity`` is device and inode of the file in which the payload was found. Links are not followed.
-    """
+    UnreadableError for more bytes than MAX_PAYLOAD. ``identity`` is device and inode of the file in which
+    the payload was found. Links are not followed."""
     if reference.size > MAX_PAYLOAD:
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
     try:
@@ -351,12 +342,9 @@ class ScalarSeries:
         return line
 
     def tail(self, row: int) -> Columns:
-        """Return the rows from ``row`` on, without reading the files before it. Raises Gone if stored values
-        cannot be read.
-
-        ``starts`` and ``files`` count from ``row``. Their first value is 0 only if a segment, or a file,
-        begins there.
-        """
+        """Return the rows from ``row`` on, without reading the files before it. Raises Gone if stored
+        values cannot be read. ``starts`` and ``files`` count from ``row``. Their first value is 0 only if
+        a segment, or a file, begins there."""
         parts, first = self._trailing_parts(row)
         skip = row - first
         starts, files = segment_rows(parts), file_rows(self.parts)
@@ -437,10 +425,8 @@ class ReferenceSeries:
         return np.arange(self.count) if rows is None else rows
 
     def nearest_row(self, step: int) -> int:
-        """Return the row of the line with the step nearest to `step`.
-
-        If two are equally near, it is the one with the larger step.
-        """
+        """Return the row of the line with the step nearest to `step`. If two are equally near, it is the
+        one with the larger step."""
         line = self.line_rows
         return int(line[len(line) - 1 - int(np.argmin(np.abs(self.steps[line][::-1] - step)))])
 

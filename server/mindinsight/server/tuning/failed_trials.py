@@ -75,9 +75,7 @@ def _separating(
     keys: tuple[str, str, str],
 ) -> list[Claim]:
     """Return the claims about values, else about limits, that ``failed`` trials have and no others.
-
-    ``keys`` are those of a value, of a lower limit and of an upper limit.
-    """
+    ``keys`` are those of a value, of a lower limit and of an upper limit."""
     names = _names(failed, others)
     ours, theirs = ([trial["params"] for trial in group] for group in (failed, others))
     facts: dict[str, Any] = {"n": len(failed), "others": len(others)}
@@ -98,11 +96,9 @@ def _separating(
 def _limits(
     names: Sequence[str], failed: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]], kinds: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield numbers that are all above (1), or all below (2), those of the other trials.
-
-    If failures are random, k of n trials are highest in 1 of C(n, k) cases, and lowest in as many. The
-    chance is at most the sum over the parameters that are numbers, and over ``kinds`` of failures.
-    """
+    """Yield numbers that are all above (1), or all below (2), those of the other trials. If failures are
+    random, k of n trials are highest in 1 of C(n, k) cases, and lowest in as many. The chance is at most
+    the sum over the parameters that are numbers, and over ``kinds`` of failures."""
     numeric = {}
     for name in names:
         columns = [[params[name] for params in trials if name in params] for trials in (failed, others)]

@@ -115,10 +115,8 @@ class GaussianProcess:
 
     @classmethod
     def fitted(cls, points: Doubles, values: Doubles) -> GaussianProcess:
-        """Return the model with the largest marginal likelihood, found by coordinate search.
-
-        `points` [n, d] are in the unit cube. `values` [n] have mean 0 and variance 1.
-        """
+        """Return the model with the largest marginal likelihood, found by coordinate search. `points` [n,
+        d] are in the unit cube. `values` [n] have mean 0 and variance 1."""
         dimensions = points.shape[1]
         models = [
             cls(points, values, np.full(dimensions, scale), noise) for scale in _SCALES for noise in _NOISES
@@ -162,10 +160,8 @@ def matern(left: Doubles, right: Doubles) -> Doubles:
 
 
 def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) -> Doubles:
-    """Return the score [m] of points with this mean and deviation [m]. Higher is better.
-
-    `best` is the best value so far.
-    """
+    """Return the score [m] of points with this mean and deviation [m]. Higher is better. `best` is the
+    best value so far."""
     if method == "ucb":
         return mean + _BETA * deviation
     best = best + _MARGIN if method == "pi" else best
@@ -205,10 +201,8 @@ def from_unit(share: float, distribution: BaseDistribution) -> Any:
 
 
 def _ends(distribution: FloatDistribution | IntDistribution) -> tuple[float, float]:
-    """Return both ends of the range on the model's scale.
-
-    A stepped range is widened by half a step at both ends, so that each value has an equal share.
-    """
+    """Return both ends of the range on the model's scale. A stepped range is widened by half a step at
+    both ends, so that each value has an equal share."""
     low, high = float(distribution.low), float(distribution.high)
     half = 0.5 * distribution.step if distribution.step is not None else 0.0
     if distribution.log:

@@ -23,11 +23,9 @@ _TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 
 def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
-    """Add a trial for each suitable past run, and return the number added, and the numbers skipped by reason.
-    Runs that already are trials of the study, and ranks other than the first, are ignored.
-
-    Runs are searched below the base directory.
-    """
+    """Add a trial for each suitable past run, and return the number added, and the numbers skipped by
+    reason. Runs that already are trials of the study, and ranks other than the first, are ignored. Runs
+    are searched below the base directory."""
     from optuna.trial import create_trial
 
     known = {trial.user_attrs.get(RUN) for trial in study.get_trials(deepcopy=False)}
@@ -86,10 +84,7 @@ def _recorded(run: Run, parameter: Parameter) -> Any:
 
 def fitting(recorded: Any, parameter: Parameter) -> Value | None:
     """Return the value of the parameter that a recorded value stands for, or None if it can have no such
-    value.
-
-    Lineage rounds to float32, so that a recorded value may be slightly outside of the range.
-    """
+    value. Lineage rounds to float32, so that a recorded value may be slightly outside of the range."""
     if parameter.choices:
         for choice in parameter.choices:
             if _is_same(choice, recorded):
@@ -111,10 +106,8 @@ def fitting(recorded: Any, parameter: Parameter) -> Value | None:
 
 
 def _is_same(choice: Value, recorded: Any) -> bool:
-    """Return True if a choice equals a recorded value.
-
-    Lineage stores float32 numbers, and booleans as text.
-    """
+    """Return True if a choice equals a recorded value. Lineage stores float32 numbers, and booleans as
+    text."""
     if isinstance(choice, (int, float)) and is_number(choice) and is_number(recorded):
         return math.isclose(choice, recorded, rel_tol=_TOLERANCE)
     return str(choice) == str(recorded)

@@ -149,10 +149,8 @@ class Publisher:
 
     def write(self, study: Study, ended: bool) -> None:
         """Write the study, unless the last write was slow and recent and the study has not `ended`. An
-        OSError is stored in `error`, not raised.
-
-        After a slow write, further ones are skipped for some time, unless the study has `ended`.
-        """
+        OSError is stored in `error`, not raised. After a slow write, further ones are skipped for some
+        time, unless the study has `ended`."""
         begun = time.monotonic()
         if not ended and begun < self._next:
             return
@@ -210,10 +208,8 @@ def _replace(path: Path, content: bytes) -> None:
 
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
     """Yield the paths at which studies with these runs among their trials are published, each path once,
-    whether a file is there or not. Paths outside of `mounts` are left out.
-
-    `runs` are the absolute paths of the runs, `mounts` those of the base directories.
-    """
+    whether a file is there or not. Paths outside of `mounts` are left out. `runs` are the absolute paths
+    of the runs, `mounts` those of the base directories."""
     bases = tuple(mounts)
     folders = dict.fromkeys(
         parent.parent

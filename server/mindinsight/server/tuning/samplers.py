@@ -123,10 +123,8 @@ def copy_study(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], job
 
 
 def _untried_points(study: Any, parameters: tuple[Parameter, ...], count: int) -> list[Values]:
-    """Return up to `count` points of a grid that were not tried.
-
-    A sampler repeats points after the last one.
-    """
+    """Return up to `count` points of a grid that were not tried. A sampler repeats points after the last
+    one."""
     tried = [trial.params for trial in study.get_trials(deepcopy=False)]
     suggestions: list[Values] = []
     for _ in range(count):

@@ -167,11 +167,8 @@ def signal_group(group: int, number: int) -> None:
 
 def marked_processes(mark: str) -> list[int]:
     """Return the ids of this user's processes that were started for the trial with this mark. [] unless on
-    Linux.
-
-    The mark is in the environment that a process started with. It survives a new process group and the end of
-    the tuner, and a reused process id does not have it.
-    """
+    Linux. The mark is in the environment that a process started with. It survives a new process group and
+    the end of the tuner, and a reused process id does not have it."""
     wanted = f"{PROCESS_GROUP_MARK}={mark}".encode()
     numbers = []
     for process in _PROCESSES.glob("[0-9]*") if _PROCESSES.is_dir() else ():
@@ -266,10 +263,8 @@ def _check_same(before: Mapping[str, Any], config: Config) -> None:
 
 
 def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
-    """Store the tuning file and the plan with the study, and clear an earlier request to stop.
-
-    The plan is the number of `trials` to finish, and of those to run at a time (`jobs`).
-    """
+    """Store the tuning file and the plan with the study, and clear an earlier request to stop. The plan is
+    the number of `trials` to finish, and of those to run at a time (`jobs`)."""
     study.set_user_attr(CONFIG, config.as_json())
     study.set_user_attr(PLAN, {"trials": trials, "jobs": jobs, "begun": time.time()})
     if study.user_attrs.get(STOP) is not None:
@@ -278,10 +273,7 @@ def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
 
 def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
     """Fail trials that a killed tuner left running, kill their processes, queue their values again, and
-    return their numbers.
-
-    Finished trials are unchanged.
-    """
+    return their numbers. Finished trials are unchanged."""
     from optuna.trial import TrialState
 
     numbers = []

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 
 
 def study_facts(study: Study) -> dict[str, Any]:
-    """Return a study as JSON: name, targets, parameters, tuner, pruner, summary_base_dir, command, stopping,
-    progress, trials, best and front. `best` is [] with several targets, `front` with one. Queued trials are
-    left out.
-
-    Times are Unix seconds, values in the order of the targets.
-    """
+    """Return a study as JSON: name, targets, parameters, tuner, pruner, summary_base_dir, command,
+    stopping, progress, trials, best and front. `best` is [] with several targets, `front` with one. Queued
+    trials are left out. Times are Unix seconds, values in the order of the targets."""
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
     config, plan = attributes.get(studies.CONFIG, {}), attributes.get(studies.PLAN, {})

@@ -63,10 +63,8 @@ class Missing:
 
 
 def target_value(runs: Mapping[str, Run], target: Target) -> float | Missing:
-    """Return a target's value from the first run of a trial, by id, that has it, else `Missing`.
-
-    There is a run for each rank. The value may be non-finite.
-    """
+    """Return a target's value from the first run of a trial, by id, that has it, else `Missing`. There is
+    a run for each rank. The value may be non-finite."""
     written: set[str] = set()
     for _, run in sorted(runs.items()):
         values = run.scalars if target.group == "scalar" else _lineage_targets(run, target.group)

@@ -36,11 +36,8 @@ class Tuner:
         watch: Callable[[Tuner], None] = lambda _: None,
     ) -> None:
         """Create a tuner, where `trials` is the number of finished trials to reach, with those of earlier
-        tuners.
-
-        After `give_up` consecutive failures the tuner stops, with 0 never. `watch` is called after every
-        change.
-        """
+        tuners. After `give_up` consecutive failures the tuner stops, with 0 never. `watch` is called after
+        every change."""
         self.study = study
         self.config = config
         self._trials = trials
@@ -88,10 +85,7 @@ class Tuner:
 
     def stop(self, end: End = "interrupted") -> None:
         """End the running trials and start no more, without waiting. `run` then returns `end`, of several
-        calls that of the first.
-
-        Can be called from any thread and from signal handlers.
-        """
+        calls that of the first. Can be called from any thread and from signal handlers."""
         self._end = self._end or end
         for process in list(self.running.values()):
             process.end(Outcome("interrupted"))
@@ -166,10 +160,8 @@ class Tuner:
         return 1
 
     def _check_stop_request(self) -> None:
-        """Stop if a page or another client of the journal has requested it.
-
-        Reads the journal once a second.
-        """
+        """Stop if a page or another client of the journal has requested it. Reads the journal once a
+        second."""
         now = time.monotonic()
         if now - self._asked < _STOP_POLL:
             return
@@ -178,11 +170,9 @@ class Tuner:
             self.stop("stopped")
 
     def _set_spacing(self, every: int | None) -> None:
-        """Set the steps between two reports to the pruner, once for all trials of the study.
-
-        The pruner is created once as well. Hyperband fixes its brackets by the first complete trials. A
-        pruner created later would see longer trials and sort all of them into other brackets.
-        """
+        """Set the steps between two reports to the pruner, once for all trials of the study. The pruner is
+        created once as well. Hyperband fixes its brackets by the first complete trials. A pruner created
+        later would see longer trials and sort all of them into other brackets."""
         if every is None:
             return
         self._every = every

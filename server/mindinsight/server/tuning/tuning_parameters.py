@@ -152,10 +152,8 @@ def _bounds(node: Node) -> tuple[float, float]:
 def _range(
     entries: Mapping[str, Node], bounds: tuple[float, float], integer: bool, log: bool
 ) -> tuple[float, float, float | None]:
-    """Return the smallest and largest value that a trial may get, and the distance of values, None for any.
-
-    As in MindOptimizer, the upper bound of an int range is not included.
-    """
+    """Return the smallest and largest value that a trial may get, and the distance of values, None for
+    any. As in MindOptimizer, the upper bound of an int range is not included."""
     low, high = bounds
     if integer:
         if "decimal" in entries:
@@ -273,11 +271,8 @@ def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) 
 
 
 def environment(values: Values, config: str, mark: str) -> dict[str, str]:
-    """Return the environment variables that pass the values of a trial, its `hyper_config` and its `mark` to
-    its processes.
-
-    `config` is the content of `hyper_config`, `mark` that of `marked_processes`.
-    """
+    """Return the environment variables that pass the values of a trial, its `hyper_config` and its `mark`
+    to its processes. `config` is the content of `hyper_config`, `mark` that of `marked_processes`."""
     plain = {f"{PARAMETER}{name}": word(value) for name, value in values.items()}
     return {**plain, HYPER_CONFIG: config, MARK: mark}
 

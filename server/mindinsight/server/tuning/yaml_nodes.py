@@ -34,10 +34,8 @@ class Node:
     key: str  # "parameters.lr.bounds"; empty for the whole file
 
     def fail(self, name: str, /, **words: object) -> NoReturn:
-        """Raise ConfigError with line, key and the text `cli.tuning.<name>`.
-
-        `got` among the words is the value of this node, unless another one is given.
-        """
+        """Raise ConfigError with line, key and the text `cli.tuning.<name>`. `got` among the words is the
+        value of this node, unless another one is given."""
         why = text_of(name, **{"got": shown(self.data), **words})
         raise config_error("at", line=self.line, key=self.key or text_of("file"), why=why)
 

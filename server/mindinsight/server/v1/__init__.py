@@ -24,10 +24,7 @@ from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, Json
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
     """Remove status 422, which v1 never returns, from `description`, mark required parameters, and return
-    `description`.
-
-    Parameters are optional to FastAPI if their absence is an error of v1.
-    """
+    `description`. Parameters are optional to FastAPI if their absence is an error of v1."""
     for path in description["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)

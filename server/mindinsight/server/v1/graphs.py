@@ -76,10 +76,8 @@ def names(
     page: Page,
     rows: Annotated[int, integer("limit", 100, 1, 1000)],
 ) -> dict[str, Any]:
-    """Return a page of the nodes with a path that ends with `search`, nested in their scopes.
-
-    `offset` counts pages of `limit` nodes.
-    """
+    """Return a page of the nodes with a path that ends with `search`, nested in their scopes. `offset`
+    counts pages of `limit` nodes."""
     return {"nodes": v1_graph.search_names(tree, search or "", page, rows)}
 
 

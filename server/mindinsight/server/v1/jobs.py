@@ -128,11 +128,8 @@ def single_job(
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Load the given jobs next, and return their status as `cache_result`. Unknown ones are left out. Returns
-    an error if the body has no list of ids.
-
-    All others are loaded in the background anyway.
-    """
+    """Load the given jobs next, and return their status as `cache_result`. Unknown ones are left out.
+    Returns an error if the body has no list of ids. All others are loaded in the background anyway."""
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
     ids = body["train_ids"]

@@ -244,11 +244,9 @@ WellFormedId = Annotated[str, Depends(well_formed_id)]
 
 @router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Return rows of lineage as `object`, filtered, sorted and paged as the body requests, and their number
-    on all pages as `count`. Returns an error if the body is invalid.
-
-    The body is parsed whatever its content type.
-    """
+    """Return rows of lineage as `object`, filtered, sorted and paged as the body requests, and their
+    number on all pages as `count`. Returns an error if the body is invalid. The body is parsed whatever
+    its content type."""
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
     items = [row.response_json(query.halves) for row in page]

@@ -321,10 +321,8 @@ def landscapes(
     interval_id: Annotated[str | None, v1_parameters.optional_text("interval_id")],
     train_id: v1_parameters.Texts = None,
 ) -> dict[str, Any]:
-    """Return the landscape of each job as `landscapes`. A job without one gets an `error_code`.
-
-    Without `interval_id` any interval counts.
-    """
+    """Return the landscape of each job as `landscapes`. A job without one gets an `error_code`. Without
+    `interval_id` any interval counts."""
     runs = service.store.snapshot().runs
     rows = [_item(run, runs.get(run), type or "interval", interval_id) for run in train_id or ()]
     return {"landscapes": rows}

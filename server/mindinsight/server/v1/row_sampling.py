@@ -33,10 +33,8 @@ def line_rows(series: ReferenceSeries, limit: int, full: bool) -> Ints:
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
-    """Return at most `limit` rows of `values` [n], ascending: extremes of equal sections, first and last row.
-
-    Each section contributes its minimum, its maximum, and its first non-finite value, if any.
-    """
+    """Return at most `limit` rows of `values` [n], ascending: extremes of equal sections, first and last
+    row. Each section contributes its minimum, its maximum, and its first non-finite value, if any."""
     count = len(values)
     if count <= limit:
         return np.arange(count, dtype=np.int64)

@@ -41,10 +41,8 @@ def to_integer(text: str, name: str) -> int:
 
 
 def optional_text(name: str, description: str = _FIRST, needed: bool = False) -> Any:
-    """Return a FastAPI dependency: the first value of parameter `name`, or None if it is absent.
-
-    With `needed`, OpenAPI calls the parameter required. The route reports its absence.
-    """
+    """Return a FastAPI dependency: the first value of parameter `name`, or None if it is absent. With
+    `needed`, OpenAPI calls the parameter required. The route reports its absence."""
     query = Query(alias=name, description=description, json_schema_extra=_NEEDED if needed else None)
 
     async def value(values: Annotated[list[str] | None, query] = None) -> str | None:
@@ -55,9 +53,7 @@ def optional_text(name: str, description: str = _FIRST, needed: bool = False) ->
 
 def required_text(name: str, description: str = _FIRST) -> Any:
     """Return a FastAPI dependency: the first value of parameter `name`, which raises V1Error without one.
-
-    An empty value counts as none.
-    """
+    An empty value counts as none."""
     query = Query(alias=name, description=description, json_schema_extra=_NEEDED)
 
     async def value(values: Annotated[list[str] | None, query] = None) -> str:
@@ -67,11 +63,9 @@ def required_text(name: str, description: str = _FIRST) -> Any:
 
 
 def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
-    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, `default` if absent.
-    The dependency raises V1Error if the value is no integer or outside of the limits.
-
-    A `high` of None is no limit.
-    """
+    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, `default` if
+    absent. The dependency raises V1Error if the value is no integer or outside of the limits. A `high` of
+    None is no limit."""
     query = Query(alias=name, description=f"an integer; {_FIRST}")
 
     async def value(values: Annotated[list[str] | None, query] = None) -> int:

@@ -21,10 +21,8 @@ class Slots(Protocol):
     """Allocator of colour slots to jobs."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the colour slots from 0 on by job, at least of `jobs`.
-
-        New jobs get the next numbers, in the given order.
-        """
+        """Return the colour slots from 0 on by job, at least of `jobs`. New jobs get the next numbers, in
+        the given order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,8 @@ class BaseSlots:
         self._lock = threading.Lock()  # of the numbers
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the colour slots from 0 on by job, at least of `jobs`.
-
-        New jobs get the next numbers, in the given order. They are not stored if the file cannot be written.
-        """
+        """Return the colour slots from 0 on by job, at least of `jobs`. New jobs get the next numbers, in
+        the given order. They are not stored if the file cannot be written."""
         if not all(job in self._numbers for job in jobs):
             stored = self._stored(jobs)
             with self._lock:
@@ -93,10 +89,8 @@ class MultiBaseSlots:
         self._slots: dict[str, BaseSlots] = {}  # by path
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the colour slot of each of `jobs` below a known base directory. Others are left out.
-
-        Jobs without a slot get the next numbers, in the given order.
-        """
+        """Return the colour slot of each of `jobs` below a known base directory. Others are left out. Jobs
+        without a slot get the next numbers, in the given order."""
         below: dict[str, dict[str, str]] = {}  # job by its name in its directory, by the directory's name
         for job in jobs:
             name, _, path = job.removeprefix(BASE).partition("/")

@@ -97,10 +97,8 @@ class JsonStore(Generic[T]):
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
         """Replace the values of all base directories by the result of `how`, and return the new values of
-        this store. Raises OSError if the file cannot be written.
-
-        `how` gets the values of all base directories in the file, and may change them.
-        """
+        this store. Raises OSError if the file cannot be written. `how` gets the values of all base
+        directories in the file, and may change them."""
         with locked(self._file):
             content = self._read()
             before = {base: self._values_in(content, base) for base in content}
@@ -135,10 +133,8 @@ class JsonStore(Generic[T]):
             self._publish(self._values_in(content, self._base), stamp, known)
 
     def _publish(self, values: Mapping[str, T], stamp: Stamp, known: Stamp) -> None:
-        """Replace the visible values, unless they have changed since `known`.
-
-        Then the next access reads the file.
-        """
+        """Replace the visible values, unless they have changed since `known`. Then the next access reads
+        the file."""
         with self._lock:
             if self._stamp == known:
                 self._stamp, self._values = stamp, values
@@ -168,9 +164,7 @@ class JsonStore(Generic[T]):
 
 def _by_directory(content: Content) -> Content:
     """Return the values with those that an earlier version stored under another spelling of a directory.
-
-    Of two values with one name the one under the current spelling is kept.
-    """
+    Of two values with one name the one under the current spelling is kept."""
     merged: Content = {}
     for key in sorted(content, key=lambda key: normalized_home(key) == key):
         merged.setdefault(normalized_home(key), {}).update(content[key])
@@ -180,11 +174,9 @@ def _by_directory(content: Content) -> Content:
 def _as_json(
     values: Mapping[str, Any], stored: Mapping[str, dict[str, Any]], parsed: Container[str]
 ) -> dict[str, Any]:
-    """Return values as JSON, with further fields and values that a later version stored and this one cannot
-    read.
-
-    Two versions may share a workspace, and a change by the earlier one must lose nothing of the later one's.
-    """
+    """Return values as JSON, with further fields and values that a later version stored and this one
+    cannot read. Two versions may share a workspace, and a change by the earlier one must lose nothing of
+    the later one's."""
     further = {name: fields for name, fields in stored.items() if name not in parsed and name not in values}
     known = {name: _with_further(asdict(value), stored.get(name, {})) for name, value in values.items()}
     return {**known, **further}

@@ -148,10 +148,7 @@ class MultiBaseNotes:
 
     def change_all(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Note]:
         """Set the given fields by run, in one write for each base directory, and return the notes of these
-        runs.
-
-        Raises FileNotFoundError if a base directory was removed, OSError if the file cannot be written. Runs
-        are unpinned as by `Notes.change_all`.
+        runs. Raises FileNotFoundError if a base directory was removed, OSError if the file cannot be written.
         """
         bases = {base.name: base for base in self._bases()}
         below: dict[str, dict[str, Mapping[str, Any]]] = {}  # changes by base directory

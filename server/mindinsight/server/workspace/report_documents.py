@@ -121,10 +121,8 @@ class Reports(JsonStore[Report]):
 
     def insert(self, report_id: str, block: Block, after: str, frozen: str | None = None) -> str:
         """Insert a block behind the block `after`, or at START or END, and return its id. Raises Full if
-        there are MAX_BLOCKS, and KeyError for an unknown report or block.
-
-        `frozen` is the content of a frozen card.
-        """
+        there are MAX_BLOCKS, and KeyError for an unknown report or block. `frozen` is the content of a
+        frozen card."""
         block = replace(block, id=_new_id())
 
         def with_it(report: Report) -> Report:

@@ -118,10 +118,7 @@ def save_function(
 ) -> tuple[SaveFunction, str]:
     """Return ``user_function``, or without one a function that saves ``network``, and the suffix of its
     files. Without one, raises TypeError for a network of neither MindSpore nor PyTorch, and ValueError for
-    ``options`` with a network of PyTorch.
-
-    ``options`` are arguments of MindSpore's ``save_checkpoint``.
-    """
+    ``options`` with a network of PyTorch. ``options`` are arguments of MindSpore's ``save_checkpoint``."""
     if user_function is not None:
         return user_function, _suffix(options)
     framework = framework_of(network)
@@ -279,10 +276,8 @@ class CheckpointFiles:
 
 
 def free_prefix(directory: Path, prefix: str) -> str:
-    """Return ``prefix`` if no checkpoint in ``directory`` has it, else ``<prefix>_<n>`` with a free n.
-
-    The n is one more than the largest in use.
-    """
+    """Return ``prefix`` if no checkpoint in ``directory`` has it, else ``<prefix>_<n>`` with a free n. The
+    n is one more than the largest in use."""
     pattern = re.compile(rf"{re.escape(prefix)}(?:_(\d+))?-(?:\d+_\d+.*|graph\.meta)")
     used = [match[1] for entry in directory.iterdir() if (match := pattern.fullmatch(entry.name))]
     if not used:

@@ -21,9 +21,8 @@ def learning_rates(optimizer: Any) -> list[float]:
 
 def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and array of the parameters that ``optimizer`` trains, nothing for an unknown network.
-
-    Without an optimizer all trainable ones are used. JAX: ``network`` is a nested dict of arrays, all used.
-    """
+    Without an optimizer all trainable ones are used. JAX: ``network`` is a nested dict of arrays, all
+    used."""
     framework = _stateful_framework(network)
     if framework is not None:
         yield from framework.trained(network, optimizer)
@@ -90,30 +89,24 @@ def loss(arguments: Arguments) -> Values:
 
 
 def learning_rate(arguments: Arguments) -> Values:
-    """Yield (kind, tag, rate) for the learning rate of each group of parameters, as scalars.
-
-    The tags are ``learning_rate/auto``, ``learning_rate_1/auto``, ...
-    """
+    """Yield (kind, tag, rate) for the learning rate of each group of parameters, as scalars. The tags are
+    ``learning_rate/auto``, ``learning_rate_1/auto``, ..."""
     for index, rate in enumerate(learning_rates(arguments.get("optimizer"))):
         yield "scalar", f"learning_rate{f'_{index}' if index else ''}/auto", rate
 
 
 def input_data(arguments: Arguments) -> Values:
     """Yield (kind, tag, array) for the batch's first column, as image, nothing if the loop has no batch.
-
-    The tag is ``input_data/auto``. In sink mode the loop has no batch.
-    """
+    The tag is ``input_data/auto``. In sink mode the loop has no batch."""
     element = first(arguments.get("train_dataset_element"))
     if element is not None:
         yield "image", "input_data/auto", element
 
 
 def histograms(arguments: Arguments, pattern: str | None) -> Values:
-    """Yield (kind, tag, array) for each trained parameter whose name begins with a match of ``pattern``, as
-    histograms. Without a pattern, the first five parameters are used.
-
-    The tags are ``<parameter>/auto``. ``pattern`` is a regular expression.
-    """
+    """Yield (kind, tag, array) for each trained parameter whose name begins with a match of ``pattern``,
+    as histograms. Without a pattern, the first five parameters are used. The tags are
+    ``<parameter>/auto``. ``pattern`` is a regular expression."""
     trained = parameters(arguments.get("network"), arguments.get("optimizer"))
     if pattern is None:
         chosen = list(islice(trained, _FEW))
@@ -124,10 +117,8 @@ def histograms(arguments: Arguments, pattern: str | None) -> Values:
 
 
 def first(element: Any) -> Any:
-    """Return the first column of a batch: the first element of nested lists, tuples and dicts.
-
-    Any other value is returned unchanged, and an empty list or tuple too.
-    """
+    """Return the first column of a batch: the first element of nested lists, tuples and dicts. Any other
+    value is returned unchanged, and an empty list or tuple too."""
     while isinstance(element, (list, tuple)) and element:
         element = element[0]
     if isinstance(element, Mapping):
@@ -164,10 +155,7 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
     """Return the facts of an evaluation: ``metrics``, {} without metrics, ``valid_dataset_path`` and
-    ``valid_dataset_size``, None if unknown.
-
-    This is the form of ``lineage.evaluation_lineage``'s argument.
-    """
+    ``valid_dataset_size``, None if unknown. This is the form of ``lineage.evaluation_lineage``'s argument."""
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {
         "metrics": arguments.get("metrics") or {},

@@ -49,11 +49,8 @@ class CollectedKinds:
 
 def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
     """Return the kinds to collect, from ``collect_specified_data`` and ``keep_default_action``. Raises
-    TypeError and ValueError like ``SummaryCollector``.
-
-    Unlike MindSpore's collector, this one saves no weights for a landscape unless ``collect_landscape`` is
-    given.
-    """
+    TypeError and ValueError like ``SummaryCollector``. Unlike MindSpore's collector, this one saves no
+    weights for a landscape unless ``collect_landscape`` is given."""
     options.typed(keep_defaults, bool, "keep_default_action")
     specified = options.typed(specified, Mapping, "collect_specified_data", optional=True) or {}
     names = [field.name for field in fields(CollectedKinds) if field.name != "histograms"]
@@ -97,11 +94,9 @@ def optional_frequency(value: Any, argument: str) -> int | None:
 
 
 def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG. Raises
-    TypeError for a name that is no text, or a value that is no number or text.
-
-    A variable that is not valid is logged and ignored.
-    """
+    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG.
+    Raises TypeError for a name that is no text, or a value that is no number or text. A variable that is
+    not valid is logged and ignored."""
     options.typed(user_facts, Mapping, "custom_lineage_data", optional=True)
     facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}
     for name, value in facts.items():

@@ -91,10 +91,8 @@ class WeightPath:
             self._save(arguments, int(arguments.get("cur_epoch_num") or 0))
 
     def end(self, arguments: Arguments) -> None:
-        """Write the metadata of the weights that were saved in the training, if any.
-
-        Intervals with too few saved points are left out, with a warning.
-        """
+        """Write the metadata of the weights that were saved in the training, if any. Intervals with too
+        few saved points are left out, with a warning."""
         if self._settings is None or not self._saved:
             return
         groups = [[number for number in group if number in self._saved] for group in self._settings.intervals]

@@ -95,11 +95,9 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """Return the six given rows of a curve, in the order of `curve`, as one array [6, n]. Raises ValueError
-    unless there are six rows of one length above zero, and for ``thresholds`` below 2.
-
-    ``thresholds`` has no other effect.
-    """
+    """Return the six given rows of a curve, in the order of `curve`, as one array [6, n]. Raises
+    ValueError unless there are six rows of one length above zero, and for ``thresholds`` below 2.
+    ``thresholds`` has no other effect."""
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:

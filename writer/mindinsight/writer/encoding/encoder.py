@@ -40,10 +40,8 @@ class Encoder(ABC):
     @abstractmethod
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
         """Return ``value`` as an item that shares no memory with the training loop. Raises TooLarge if it
-        needs more than ``room`` bytes, TypeError for another kind of value, ValueError for an invalid shape.
-
-        Copies are made in ``buffers``.
-        """
+        needs more than ``room`` bytes, TypeError for another kind of value, ValueError for an invalid
+        shape. Copies are made in ``buffers``."""
 
     @abstractmethod
     def message(self, item: Item) -> bytes:
@@ -54,10 +52,8 @@ class Encoder(ABC):
         return 0
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return a summary of a decoded message as JSON values, for the running data recorder, by default {}.
-
-        NaN and infinity are text.
-        """
+        """Return a summary of a decoded message as JSON values, for the running data recorder, by default
+        {}. NaN and infinity are text."""
         return {}
 
 
@@ -88,10 +84,8 @@ class ArrayEncoder(Encoder):
 
     @abstractmethod
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return the serialised message of an array.
-
-        ``dtype`` names its original type, which NumPy may not know.
-        """
+        """Return the serialised message of an array. ``dtype`` names its original type, which NumPy may
+        not know."""
 
 
 class MessageEncoder(Encoder):

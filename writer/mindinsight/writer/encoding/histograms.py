@@ -69,11 +69,8 @@ def histogram(values: npt.NDArray[Any]) -> Histogram:
 
 
 def bucket_edges(low: float, high: float, buckets: int) -> npt.NDArray[np.float64]:
-    """Return ``buckets + 1`` increasing edges from ``low`` to ``high``.
-
-    Equal ends are moved apart by half a unit each. The range grows if float64 cannot represent that many
-    edges.
-    """
+    """Return ``buckets + 1`` increasing edges from ``low`` to ``high``. Equal ends are moved apart by half
+    a unit each. The range grows if float64 cannot represent that many edges."""
     if low == high:
         low, high = low - 0.5, high + 0.5
     room = 2 * buckets * math.ulp(max(abs(low), abs(high)))
@@ -185,11 +182,8 @@ def given_histogram(
     counts: Sequence[float] | npt.NDArray[Any],
 ) -> CountedHistogram:
     """Return a histogram that the caller has counted. Raises ValueError unless there are as many limits as
-    counts and the limits increase.
-
-    ``extremes`` are minimum and maximum, ``sums`` number, sum and sum of squares of the elements, ``limits``
-    and ``counts`` the right ends and counts of the buckets.
-    """
+    counts and the limits increase. ``extremes`` are minimum and maximum, ``sums`` number, sum and sum of
+    squares of the elements, ``limits`` and ``counts`` the right ends and counts of the buckets."""
     edges, numbers = np.asarray(limits, np.float64).reshape(-1), np.asarray(counts, np.float64).reshape(-1)
     if len(edges) != len(numbers):
         raise ValueError(
@@ -204,10 +198,8 @@ def given_histogram(
 
 def mindspore_histogram(counted: CountedHistogram) -> Histogram:
     """Return ``counted`` in MindSpore's form. Infinite ends become those of the buckets. Raises ValueError
-    for fractional or negative counts, which MindSpore's form does not support.
-
-    Empty buckets at the ends are omitted.
-    """
+    for fractional or negative counts, which MindSpore's form does not support. Empty buckets at the ends
+    are omitted."""
     counts = np.rint(counted.counts).astype(np.int64)
     if (counts != counted.counts).any() or not float(counted.count).is_integer() or (counts < 0).any():
         raise ValueError(

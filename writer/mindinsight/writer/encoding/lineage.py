@@ -81,11 +81,9 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineag
 
 
 def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> lineage_pb2.UserDefinedInfo:
-    """Return a UserDefinedInfo with one entry for each fact about a run. Raises TypeError for names that are
-    no text and for other values.
-
-    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text.
-    """
+    """Return a UserDefinedInfo with one entry for each fact about a run. Raises TypeError for names that
+    are no text and for other values. An int beyond 32 bits becomes a double if that is exact, otherwise
+    text. Bools become text."""
     message = lineage_pb2.UserDefinedInfo()
     for name, value in facts.items():
         if not isinstance(name, str):

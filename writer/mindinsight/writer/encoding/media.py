@@ -48,12 +48,9 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns. uint8 is
-    kept. Of other types, numbers all within 0..1 are multiplied by 255, integers all within 0..255 kept, and
-    the rest scaled.
-
-    NaN and unused cells are 0.
-    """
+    """Return ``batch`` (N, C, H, W) as one image [rows * H, columns * W, C] with at most 8 columns. uint8
+    is kept. Of other types, numbers all within 0..1 are multiplied by 255, integers all within 0..255
+    kept, and the rest scaled. NaN and unused cells are 0."""
     samples = _to_bytes(batch)
     count, channels, height, width = samples.shape
     columns = min(count, _COLUMNS)
@@ -103,12 +100,9 @@ class Sound(NamedTuple):
 
 
 def sound(value: object, rate: int) -> Sound:
-    """Return a WAV file of one channel of 16-bit samples at ``rate`` per second. Raises TypeError for values
-    that are no real numbers, ValueError unless they are one row, or if ``rate`` is no whole number above
-    zero.
-
-    Samples beyond -1..1 are clipped, NaN is silence.
-    """
+    """Return a WAV file of one channel of 16-bit samples at ``rate`` per second. Raises TypeError for
+    values that are no real numbers, ValueError unless they are one row, or if ``rate`` is no whole number
+    above zero. Samples beyond -1..1 are clipped, NaN is silence."""
     if isinstance(rate, bool) or not 0 < rate < math.inf or int(rate) != rate:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")
     samples = to_numpy(value).values.squeeze()

@@ -56,9 +56,7 @@ def number(tag: str, value: Any) -> float:
 
 def _element(array: Any) -> Any:
     """Return the single element of an array as a Python number, 30 times faster than the full conversion.
-
-    Return the array itself if it is not one real number. The caller then reports the reason.
-    """
+    Return the array itself if it is not one real number. The caller then reports the reason."""
     try:
         element = array.item()
     except Exception:  # noqa: BLE001, RUF100 - every framework has errors of its own here
@@ -67,11 +65,9 @@ def _element(array: Any) -> Any:
 
 
 def scalar(tag: str, number: float) -> bytes:
-    """Return a Summary.Value with the float32 that every reader shows, and the float64 if it differs visibly.
-
-    A difference is visible for a finite magnitude above 2**24, or below the smallest normal float32, that
-    float32 cannot represent.
-    """
+    """Return a Summary.Value with the float32 that every reader shows, and the float64 if it differs
+    visibly. A difference is visible for a finite magnitude above 2**24, or below the smallest normal
+    float32, that float32 cannot represent."""
     if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
         with np.errstate(over="ignore"):
             narrow = float(np.float32(number))
@@ -84,9 +80,7 @@ def encode(
     jobs: Sequence[Job], encode_scalar: EncodeScalar = scalar, encode_event: EncodeEvent = summary_event
 ) -> list[bytes]:
     """Return a framed record for each of ``jobs``, of only scalars, by default in MindSpore's format.
-
-    ``encode_scalar`` and ``encode_event`` are those of the format.
-    """
+    ``encode_scalar`` and ``encode_event`` are those of the format."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, (step, _, pairs, _, _) in enumerate(jobs):
         width = (step.bit_length() + 6) // 7 if step >= 0 else 10  # bytes of the varint, none for step 0
@@ -104,11 +98,9 @@ def encode(
 def layout(
     tags: tuple[str, ...], width: int, encode_scalar: EncodeScalar, encode_event: EncodeEvent
 ) -> Layout:
-    """Return a record of scalars ``tags``, to be copied, and the byte positions of its values.
-
-    ``width`` is the number of bytes of the step in the record, 0 for step 0. ``encode_scalar`` and
-    ``encode_event`` are those of the format.
-    """
+    """Return a record of scalars ``tags``, to be copied, and the byte positions of its values. ``width``
+    is the number of bytes of the step in the record, 0 for step 0. ``encode_scalar`` and ``encode_event``
+    are those of the format."""
     step = 0 if width == 0 else 1 << 7 * (width - 1) if width < 10 else -1
     encoded = [encode_scalar(tag, 0.0) for tag in tags]
     record = encode_record(encode_event(step, 0.0, encoded))
@@ -168,9 +160,7 @@ Failed: TypeAlias = Callable[[Exception, Item, int], None]
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
     """Return a framed record for each job in order, empty if no value of the job could be encoded.
-
-    ``failed`` receives each item that could not be encoded.
-    """
+    ``failed`` receives each item that could not be encoded."""
     plain = iter(encode([job for job in jobs if not job[3]]))
     return [_encode_items(job, failed) if job[3] else next(plain) for job in jobs]
 
@@ -189,9 +179,7 @@ def encode_step(
     encode_event: EncodeEvent,
 ) -> bytes:
     """Return the framed record of a step in one of the formats, empty if no value could be encoded.
-
-    ``failed`` receives each item that could not be encoded, and all items of an event that is too large.
-    """
+    ``failed`` receives each item that could not be encoded, and all items of an event that is too large."""
     step, wall, pairs, items, _ = job
     encoded = [encode_scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
     for item in items:

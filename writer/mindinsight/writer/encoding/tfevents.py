@@ -66,9 +66,7 @@ def encode_scalar(tag: str, number: float) -> bytes:
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
     """Return a framed record for each job in order, empty if no value of the job could be encoded.
-
-    ``failed`` receives each item that could not be encoded.
-    """
+    ``failed`` receives each item that could not be encoded."""
     plain = iter(encode([job for job in jobs if not job[3]], encode_scalar, encode_summary))
     return [_record(job, failed) if job[3] else next(plain) for job in jobs]
 

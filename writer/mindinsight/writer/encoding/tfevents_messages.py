@@ -85,18 +85,14 @@ def tensor_scalar(tag: str, number: float, double: bool) -> bytes:
 
 
 def tensor(tag: str, values: npt.NDArray[Any], dtype: str) -> bytes:
-    """Return a serialised Summary.Value with an array of any shape, bit-exact.
-
-    ``dtype`` is the array's original type.
-    """
+    """Return a serialised Summary.Value with an array of any shape, bit-exact. ``dtype`` is the array's
+    original type."""
     return encode_value(tag, "tensor", tensor=tensor_proto(values, dtype))
 
 
 def pr_curve(tag: str, rows: npt.NDArray[Any]) -> bytes:
-    """Return a serialised Summary.Value with a precision-recall curve.
-
-    ``rows`` [6, thresholds]: true and false positives, true and false negatives, precision, recall.
-    """
+    """Return a serialised Summary.Value with a precision-recall curve. ``rows`` [6, thresholds]: true and
+    false positives, true and false negatives, precision, recall."""
     thresholds = wire.integer(2, rows.shape[1])
     return encode_value(tag, "pr_curves", thresholds, tensor=tensor_proto(rows.astype("<f4")))
 
@@ -108,11 +104,9 @@ def layout(tag: str, charts: bytes) -> bytes:
 
 
 def tensor_proto(values: npt.NDArray[Any], dtype: str = "") -> TensorProto:
-    """Return an array as a message, bit-exact.
-
-    ``dtype`` is the original type of the values: "bfloat16" arrives as float32 and is written as bfloat16.
-    Other types unknown to NumPy are written as float32 with the same values.
-    """
+    """Return an array as a message, bit-exact. ``dtype`` is the original type of the values: "bfloat16"
+    arrives as float32 and is written as bfloat16. Other types unknown to NumPy are written as float32 with
+    the same values."""
     kind = values.dtype.name
     if dtype == "bfloat16":
         kind = dtype
@@ -172,10 +166,8 @@ def _hparam_value(value: Fact) -> struct_pb2.Value:
 
 
 def graph_definition(graph: GraphProto) -> bytes:
-    """Return a GraphProto of MindSpore as a serialised GraphDef with scopes, shapes and attributes.
-
-    A parameter ``layers.0.weight`` is in the scopes ``layers/0``.
-    """
+    """Return a GraphProto of MindSpore as a serialised GraphDef with scopes, shapes and attributes. A
+    parameter ``layers.0.weight`` is in the scopes ``layers/0``."""
     names = {parameter.name: parameter.name.replace(".", "/") for parameter in graph.parameters}
     names |= {node.name: node.full_name or node.name for node in graph.node}
     definition = GraphDef(versions={"producer": _PRODUCER})

@@ -62,11 +62,9 @@ def private_folder(path: Path) -> Path:
 
 
 def make_log_dir(path: Path, strict: bool) -> None:
-    """Create the directory of a run, mode 0700. Raises NotADirectoryError if ``path`` is a file. Other errors
-    are raised if ``strict``, else logged.
-
-    A logged error is not raised, because the first record tries again.
-    """
+    """Create the directory of a run, mode 0700. Raises NotADirectoryError if ``path`` is a file. Other
+    errors are raised if ``strict``, else logged. A logged error is not raised, because the first record
+    tries again."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -192,9 +190,7 @@ class RecordFile:
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
         """Write ``records``, and return the number on disk, and the error that stopped the write or None.
-
-        Torn records are removed.
-        """
+        Torn records are removed."""
         done = 0
         try:
             while done < len(records):
@@ -236,11 +232,8 @@ class RecordFile:
         return count
 
     def _opened(self, needed: int) -> int:
-        """Return the descriptor of a file with room for ``needed`` bytes, a new one if the current file has
-        none.
-
-        A new file accepts a record of any size.
-        """
+        """Return the descriptor of a file with room for ``needed`` bytes, a new one if the current file
+        has none. A new file accepts a record of any size."""
         if self._descriptor is not None:
             if os.fstat(self._descriptor).st_nlink == 0:
                 _log.warning("%s was removed while it was written; continuing in a new file", self.path)

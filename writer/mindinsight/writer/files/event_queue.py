@@ -64,10 +64,8 @@ class DroppedValues:
 
 
 def start_within_limit(thread: threading.Thread) -> None:
-    """Start a thread. Raises RuntimeError if it does not run within ``_START`` seconds.
-
-    ``Thread.start`` waits without a limit for a thread that got its stack and then no memory.
-    """
+    """Start a thread. Raises RuntimeError if it does not run within ``_START`` seconds. ``Thread.start``
+    waits without a limit for a thread that got its stack and then no memory."""
     begun: Any = thread._started  # type: ignore[attr-defined]
     begun.wait = partial(begun.wait, _START)
     thread.start()
@@ -77,10 +75,8 @@ def start_within_limit(thread: threading.Thread) -> None:
 
 
 def patiently(progress: Callable[[], int]) -> Iterator[None]:
-    """Yield again and again, until ``progress`` has not changed for ``STALLED`` seconds.
-
-    The loop's body must wait a little each time.
-    """
+    """Yield again and again, until ``progress`` has not changed for ``STALLED`` seconds. The loop's body
+    must wait a little each time."""
     last, until = progress(), time.monotonic() + STALLED
     while time.monotonic() < until:
         yield
@@ -101,10 +97,8 @@ def call_in_children(method: Callable[[], None]) -> None:
 
 
 def call_at_worker_exit(function: Callable[[], None]) -> None:
-    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit.
-
-    Do nothing in a process that is no worker.
-    """
+    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit. Do nothing in a
+    process that is no worker."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
         from multiprocessing.util import Finalize
@@ -113,10 +107,8 @@ def call_at_worker_exit(function: Callable[[], None]) -> None:
 
 
 def fatal_error() -> BaseException | None:
-    """Return the uncaught exception that ends this process, None without one and in an interactive session.
-
-    In an interactive session ``sys.last_value`` may belong to any earlier statement.
-    """
+    """Return the uncaught exception that ends this process, None without one and in an interactive
+    session. In an interactive session ``sys.last_value`` may belong to any earlier statement."""
     if hasattr(sys, "ps1") or sys.flags.interactive:
         return None
     error = getattr(sys, "last_value", None)
@@ -247,10 +239,8 @@ class EventQueue:
 
     def close(self, last_record: bytes = b"") -> None:
         """Write the queue, finish the files, end the thread. A warning names values that the disk refuses.
-
         ``last_record`` ends the summary file, if the file exists. Without one the end of the training is
-        unknown, so the files keep the permissions of growing ones.
-        """
+        unknown, so the files keep the permissions of growing ones."""
         self._last_record = last_record
         self._closing = True
         thread, self._thread = self._thread, None
@@ -337,10 +327,8 @@ class EventQueue:
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:
-        """Write queued jobs until the queue is empty or the disk refuses more.
-
-        Files in stores are then updated, if ``urgent`` or due.
-        """
+        """Write queued jobs until the queue is empty or the disk refuses more. Files in stores are then
+        updated, if ``urgent`` or due."""
         left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:

@@ -68,11 +68,9 @@ class RemoteRecordFile:
         return bool(self._content)
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Keep ``records`` for the next ``sync``, and return the number kept, and the store's error or None.
-
-        If a record does not fit into the file, the file is uploaded and a new one begins. Records after an
-        error are not kept.
-        """
+        """Keep ``records`` for the next ``sync``, and return the number kept, and the store's error or
+        None. If a record does not fit into the file, the file is uploaded and a new one begins. Records
+        after an error are not kept."""
         for done, record in enumerate(records):
             if self._content and len(self._content) + len(record) > self._max_size:
                 if error := self.sync():
@@ -95,9 +93,7 @@ class RemoteRecordFile:
 
     def close(self, ended: bool = True) -> None:
         """Upload and close the file, in several attempts. Logs an error if all fail. ``ended`` is ignored.
-
-        Records that could not be uploaded are lost. A later append creates a new file.
-        """
+        Records that could not be uploaded are lost. A later append creates a new file."""
         error = self.sync()
         for wait in _LAST_WAITS:
             if error is None:

@@ -13,10 +13,8 @@ _NAMES = ("mindspore", "torch", "jax")
 
 
 def framework_of(value: object) -> ModuleType | None:
-    """Return the adapter module for the framework of ``value``, or None if there is none for it.
-
-    A user's network belongs to the framework of its base class, a function to the framework that wraps it.
-    """
+    """Return the adapter module for the framework of ``value``, or None if there is none for it. A user's
+    network belongs to the framework of its base class, a function to the framework that wraps it."""
     for cls in type(value).__mro__:
         package = cls.__module__.partition(".")[0]
         name = "jax" if package == "jaxlib" else package

@@ -13,10 +13,8 @@ from mindinsight.writer.frameworks import framework_of
 
 def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
     """Call ``put(value)`` once the numbers of ``value`` exist. Return None after a call now. In a function
-    that JAX compiles, call ``put`` at each run, and return a function that waits for the calls made so far.
-
-    A proxy of torch.fx or torch.export never has numbers, so None is returned without a call.
-    """
+    that JAX compiles, call ``put`` at each run, and return a function that waits for the calls made so
+    far. A proxy of torch.fx or torch.export never has numbers, so None is returned without a call."""
     if is_symbolic(value):
         return None
     framework = framework_of(value)

@@ -19,10 +19,9 @@ _INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custo
 
 
 def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the graph of ``function(*inputs)`` without computing it, or None without inputs or a callable.
-
-    Arguments that are trees of arrays become parameters named by their place: ``params.fc1.weight``.
-    """
+    """Return the graph of ``function(*inputs)`` without computing it, or None without inputs or a
+    callable. Arguments that are trees of arrays become parameters named by their place:
+    ``params.fc1.weight``."""
     if inputs is None or not callable(function):
         return None
     closed = jax.make_jaxpr(function)(*inputs)

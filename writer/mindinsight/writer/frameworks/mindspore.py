@@ -29,11 +29,9 @@ def save(
 
 
 def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes | None:
-    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto, None without one.
-
-    There is none before the network has run in graph mode, or if it is no Cell. With ``inputs`` the network
-    is compiled for them first.
-    """
+    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto, None without
+    one. There is none before the network has run in graph mode, or if it is no Cell. With ``inputs`` the
+    network is compiled for them first."""
     if not isinstance(network, mindspore.nn.Cell):
         return None
     graph: bytes | None = network.get_func_graph_proto()
@@ -66,10 +64,8 @@ def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
     """Call ``put(name, gradient)`` in backward passes until the returned function is called. Raises
-    ValueError in graph mode, where no Python function runs.
-
-    It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
-    """
+    ValueError in graph mode, where no Python function runs. It is called for each trainable parameter that
+    ``names`` accepts, except those without dimensions."""
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
 
@@ -86,7 +82,8 @@ def on_gradients(
 def operate_on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], make_operator: Callable[[], Any]
 ) -> Callable[[], None]:
-    """Run summary operators on gradients in backward passes until the returned function is called.
+    """Run summary operators on gradients in backward passes until the returned function is called. A network
+    that is already compiled is not changed, neither by the call nor by the returned function.
 
     ``make_operator`` makes one for each parameter, which gets the tag ``<name>/gradient``. Parameters are
     those of ``on_gradients``. Works in graph mode too. A network that is already compiled is not changed,
@@ -126,10 +123,7 @@ def _hooked(
 
 def take_operator_values() -> list[tuple[str, str, object]]:
     """Return plugin, tag and tensor of each summary operator of MindSpore that ran since the last call, or
-    [].
-
-    The newest value of each name is removed from MindSpore's memory.
-    """
+    []. The newest value of each name is removed from MindSpore's memory."""
     cache: Any = sys.modules.get("mindspore.train.summary.summary_record")
     if cache is None:
         return []
@@ -205,12 +199,9 @@ def _path(dataset: Any) -> str | None:
 def loss_function(
     model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
 ) -> Callable[[Mapping[str, Any]], float]:
-    """Return the metric ``Loss`` of ``model.eval`` as a function of weights, which it puts into ``network``.
-    Raises ValueError if ``metrics`` has no ``Loss``.
-
-    It evaluates about ``samples`` samples of ``dataset``, at least one batch. ``model`` must have been made
-    with ``metrics``.
-    """
+    """Return the metric ``Loss`` of ``model.eval`` as a function of weights, which it puts into
+    ``network``. Raises ValueError if ``metrics`` has no ``Loss``. It evaluates about ``samples`` samples
+    of ``dataset``, at least one batch. ``model`` must have been made with ``metrics``."""
     if not isinstance(metrics, Mapping) or "Loss" not in metrics:
         raise ValueError("metrics must have a Loss under the key 'Loss'")
     batches = max(1, samples // int(dataset.get_batch_size()))

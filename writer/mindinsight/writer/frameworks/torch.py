@@ -17,11 +17,9 @@ from mindinsight.writer.graph import GraphBuilder, ParameterRole
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the module's graph in scopes, with shapes if there are ``inputs``, or None if ``network`` is no
-    module. Raises the exception of torch.export or torch.fx for a network that cannot be traced.
-
-    Parameters are not changed and nothing is computed: tensors are replaced by their types.
-    """
+    """Return the module's graph in scopes, with shapes if there are ``inputs``, or None if ``network`` is
+    no module. Raises the exception of torch.export or torch.fx for a network that cannot be traced.
+    Parameters are not changed and nothing is computed: tensors are replaced by their types."""
     if not isinstance(network, torch.nn.Module):
         return None
     if inputs is None:
@@ -166,10 +164,8 @@ def parameters(network: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Paramet
 def save(
     network: torch.nn.Module, path: Path, extra: Mapping[str, object], options: Mapping[str, object]
 ) -> None:
-    """Write the module's ``state_dict`` with ``torch.save``.
-
-    With ``extra`` the file holds ``{"network": state, **extra}``. ``options`` has no effect.
-    """
+    """Write the module's ``state_dict`` with ``torch.save``. With ``extra`` the file holds ``{"network":
+    state, **extra}``. ``options`` has no effect."""
     state = network.state_dict()
     part = path.with_name(f".{path.name}.part")
     torch.save({"network": state, **extra} if extra else state, part)
@@ -192,10 +188,8 @@ def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
     """Call ``put(name, gradient)`` when a backward pass has set a gradient, until the returned function is
-    called.
-
-    It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
-    """
+    called. It is called for each trainable parameter that ``names`` accepts, except those without
+    dimensions."""
 
     def hook(name: str) -> Callable[[torch.Tensor], None]:
         return lambda parameter: put(name, parameter.grad)
@@ -241,10 +235,8 @@ def backbone(network: torch.nn.Module) -> torch.nn.Module:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Return path, sizes and pipeline of a dataset, or of a DataLoader as loader and dataset.
-
-    The number of samples is None if the dataset has no length.
-    """
+    """Return path, sizes and pipeline of a dataset, or of a DataLoader as loader and dataset. The number
+    of samples is None if the dataset has no length."""
     source = dataset.dataset if isinstance(dataset, DataLoader) else dataset
     root = getattr(source, "root", None)
     pipeline: dict[str, Any] = {"op_type": type(source).__name__, **_settings(source)}

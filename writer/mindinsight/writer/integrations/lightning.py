@@ -121,11 +121,9 @@ class MindInsightLogger(Logger):
                 self.training.evaluation(metrics)
 
     def log_graph(self, model: Any, input_array: Any = None) -> None:
-        """Record the graph of the module, if ``log_graph`` is set and there are inputs. Do nothing on a rank
-        that records nothing.
-
-        The inputs are ``input_array``, by default the module's ``example_input_array``.
-        """
+        """Record the graph of the module, if ``log_graph`` is set and there are inputs. Do nothing on a
+        rank that records nothing. The inputs are ``input_array``, by default the module's
+        ``example_input_array``."""
         inputs = model.example_input_array if input_array is None else input_array
         if self._log_graph and inputs is not None and not self._is_silent():
             self.training.writer.add_graph(model, inputs)

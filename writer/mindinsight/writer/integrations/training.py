@@ -49,11 +49,9 @@ class Training:
     """
 
     def __init__(self, log_dir: str | Path, also: Collection[str] = ALSO) -> None:
-        """Open the event files of a run in ``log_dir``, and start the recorders that ``also`` names. Raises
-        ValueError for another name.
-
-        ``also`` is any of ALSO: the program (of rank 0), the machine, the console output.
-        """
+        """Open the event files of a run in ``log_dir``, and start the recorders that ``also`` names.
+        Raises ValueError for another name. ``also`` is any of ALSO: the program (of rank 0), the machine,
+        the console output."""
         if unknown := sorted(set(also) - set(ALSO)):
             raise ValueError(f"also: {', '.join(ALSO)} can be recorded, not {', '.join(unknown)}")
         self.writer = SummaryWriter(log_dir)
@@ -110,21 +108,17 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def results(self, values: Mapping[str, Any]) -> None:
-        """Record values with names such as ``val_acc`` and ``test/loss`` as metrics of an evaluation.
-
-        They are recorded without ``val_`` and the like. Other values are ignored.
-        """
+        """Record values with names such as ``val_acc`` and ``test/loss`` as metrics of an evaluation. They
+        are recorded without ``val_`` and the like. Other values are ignored."""
         matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
         metrics = {match[2]: values[name] for name, match in matches.items() if match}
         if metrics:
             self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers as scalars ``<prefix><name>``, in nested dicts by path, and an alert for the first
-        non-finite number. Other values are skipped.
-
-        No other alert follows until all tags are finite again.
-        """
+        """Record numbers as scalars ``<prefix><name>``, in nested dicts by path, and an alert for the
+        first non-finite number. Other values are skipped. No other alert follows until all tags are finite
+        again."""
         for tag, number in self._numbers(values, prefix):
             if tag in _LOSSES:
                 self._loss = number
@@ -149,10 +143,8 @@ class Training:
                 self.writer.add_histogram(f"{name}{suffix}", array, step)
 
     def close(self, error: BaseException | None = None, loss: Any = None) -> None:
-        """Record the final loss, by default the last recorded one, and close the files.
-
-        ``error`` ended the training, or is None.
-        """
+        """Record the final loss, by default the last recorded one, and close the files. ``error`` ended
+        the training, or is None."""
         final = self._loss if loss is None else scalars.number("loss", loss)
         if final is not None:
             self._learn({"loss": final})

@@ -163,10 +163,8 @@ class GraphRecorder:
         numbers: Mapping[str, float] = {},
     ) -> str:
         """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran.
-
-        ``scope`` is the full scope. ``stack`` is the code that called it, innermost line first. ``numbers``
-        are inputs that are no tensors, by slot.
-        """
+        ``scope`` is the full scope. ``stack`` is the code that called it, innermost line first.
+        ``numbers`` are inputs that are no tensors, by slot."""
         counted = f"{scope}/{kind}" if self._per_scope else kind
         number = self._counts[counted]
         self._counts[counted] += 1
@@ -249,11 +247,9 @@ class WriteQueue:
         self.dropped = 0  # writes after the error
 
     def put(self, write: Callable[[], None], size: int = 0) -> None:
-        """Queue a write of ``size`` bytes, and wait while the queue has no room for the write. Drop and count
-        the write after an error, a stall of the disk or ``close``. Do nothing in a forked process.
-
-        A write larger than the capacity waits for an empty queue.
-        """
+        """Queue a write of ``size`` bytes, and wait while the queue has no room for the write. Drop and
+        count the write after an error, a stall of the disk or ``close``. Do nothing in a forked process. A
+        write larger than the capacity waits for an empty queue."""
         if os.getpid() != self._process:  # a forked worker has a copy of the queue, but not the thread
             return
         self._start()

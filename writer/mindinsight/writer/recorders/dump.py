@@ -148,9 +148,7 @@ def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
 
 def _extreme(measure: Measure, position: Measure) -> Measure:
     """Return a function for the maximum or minimum that returns the first of several zeros, with its sign.
-
-    MindSpore compares zeros in the same way.
-    """
+    MindSpore compares zeros in the same way."""
 
     def measured(values: npt.NDArray[np.float64]) -> Any:
         extreme = measure(values)
@@ -210,9 +208,8 @@ class DumpMetadata:
 
     def origin(self, origin: Origin) -> None:
         """Write the framework and device of the tensors to ``config.json``, unless the file exists.
-
-        ``device_target`` and ``ms_version`` are MindSpore's fields. Other frameworks have their own fields.
-        """
+        ``device_target`` and ``ms_version`` are MindSpore's fields. Other frameworks have their own
+        fields."""
         fields = {"device_target": origin.device}
         if origin.framework == "mindspore":
             fields["ms_version"] = origin.version
@@ -222,10 +219,8 @@ class DumpMetadata:
 
     def graph(self, model: bytes, iteration: int | None = None) -> None:
         """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators, unless the
-        files exist. Write a later graph that differs beside them, for the iterations from ``iteration`` on.
-
-        The first graph has no iteration in its name.
-        """
+        files exist. Write a later graph that differs beside them, for the iterations from ``iteration``
+        on. The first graph has no iteration in its name."""
         suffix = str(self._graph_id)
         name = f"ms_output_trace_code_graph_{suffix}.pb"
         if (private_folder(self._rank / "graphs") / name).exists():
@@ -327,11 +322,8 @@ class Dump:
         self._origin_known = False
 
     def graph(self, graph: GraphBuilder | bytes, iteration: int | None = None) -> None:
-        """Write the graph and the order of its operators, unless the files exist.
-
-        With ``iteration``, a graph that differs from the one before is written beside it, for the iterations
-        from this one on.
-        """
+        """Write the graph and the order of its operators, unless the files exist. With ``iteration``, a
+        graph that differs from the one before is written beside it, for the iterations from this one on."""
         self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph, iteration)
 
     def not_recorded(self, gaps: Iterable[Gap]) -> None:
@@ -386,11 +378,9 @@ class DumpStep:
         self._write("Parameter", name, "output", 0, value)
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
-        """Write a tensor in host memory: input or output (``io``) ``slot`` of an operator, by type and name.
-        Skip a tensor without elements.
-
-        MindSpore skips it too. Complex numbers have no row of statistics.
-        """
+        """Write a tensor in host memory: input or output (``io``) ``slot`` of an operator, by type and
+        name. Skip a tensor without elements. MindSpore skips it too. Complex numbers have no row of
+        statistics."""
         if self._folder is None or not host.values.size:
             return
         fields = [kind, name.translate(ESCAPES), "0", "0", str(self._dump.next_time())]

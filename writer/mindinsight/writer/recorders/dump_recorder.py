@@ -157,11 +157,9 @@ class DumpRecorder:
         self.close()
 
     def start(self) -> None:
-        """Begin with the first iteration. In MindSpore's graph mode, configure MindSpore's own dump instead.
-        Raises RuntimeError in a second call, and otherwise like ``delegate_dump``.
-
-        ``with`` calls this method.
-        """
+        """Begin with the first iteration. In MindSpore's graph mode, configure MindSpore's own dump
+        instead. Raises RuntimeError in a second call, and otherwise like ``delegate_dump``. ``with`` calls
+        this method."""
         if self._started:
             raise RuntimeError("this DumpRecorder has been started already")
         if self._dump is None:

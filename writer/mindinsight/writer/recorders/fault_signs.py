@@ -61,9 +61,7 @@ class Replicas:
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
         """Return a description of the ranks that diverge, "" if none does, or the ranks are no replicas.
-
-        ``signs`` has one entry for each rank, in their order. One rank alone never diverges.
-        """
+        ``signs`` has one entry for each rank, in their order. One rank alone never diverges."""
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -97,10 +95,8 @@ class Replicas:
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
     """Return the worst anomaly among all ranks, with the ranks that reported it, or ``own`` if no rank has
-    one.
-
-    All ranks then dump the step. ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank.
-    """
+    one. All ranks then dump the step. ``signs`` has one entry for each rank. ``own`` is the anomaly of
+    this rank."""
     worst = max(sign.cause for sign in signs)
     if worst:
         first = [number for number, sign in enumerate(signs) if sign.cause == worst]
@@ -157,10 +153,8 @@ class SilentGradients:
 
     def suspicious(self, count: int) -> bool:
         """Record how many weights of a step have all-zero gradients, and return True if that is too many.
-
         It is if each of the last eight counts exceeds the accepted number: the lowest since the last
-        ``settle``, or zero before the first.
-        """
+        ``settle``, or zero before the first."""
         self._counts.append(count)
         lasting = min(self._counts) if len(self._counts) == _PERSISTENT else 0
         self._known = min(self._known, count)
@@ -168,10 +162,8 @@ class SilentGradients:
 
     @property
     def lasting(self) -> bool:
-        """Return True if each of the last eight steps had a weight with an all-zero gradient.
-
-        It need not have been the same weight.
-        """
+        """Return True if each of the last eight steps had a weight with an all-zero gradient. It need not
+        have been the same weight."""
         return len(self._counts) == _PERSISTENT and min(self._counts) > 0
 
     def settle(self) -> None:
@@ -198,10 +190,7 @@ class DeadLayers:
 
     def check(self, step: int, watched: Watched) -> str:
         """Return a description of a layer that has died, "" if none. A layer that stays dead is described
-        once.
-
-        Of layers that die together only the first is described.
-        """
+        once. Of layers that die together only the first is described."""
         self._begin = min(self._begin, step)
         reasons = self._candidates(step, watched)
         self._streaks = {name: self._streaks.get(name, 0) + 1 for name in reasons}
@@ -255,11 +244,8 @@ class OngoingFault:
         self._hidden = False
 
     def begins(self, hidden: bool) -> bool:
-        """Record a broken step, and return True if a new fault begins with it.
-
-        ``hidden``: only outputs of modules showed the fault, so steps without measured outputs do not count
-        as healthy.
-        """
+        """Record a broken step, and return True if a new fault begins with it. ``hidden``: only outputs of
+        modules showed the fault, so steps without measured outputs do not count as healthy."""
         new = self._healthy >= _HEALTHY
         self._healthy, self._hidden = 0, hidden
         return new
@@ -387,10 +373,7 @@ def _spelled(value: float) -> str:
 
 def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
     """Return True if positive numbers grow at least ``least``-fold, with no step that accounts for most of
-    it.
-
-    Each step must account for at least ``share`` of the growth. Shares are those of its logarithm.
-    """
+    it. Each step must account for at least ``share`` of the growth. Shares are those of its logarithm."""
     growth = sizes[-1] / sizes[0]
     if growth < least:
         return False
@@ -414,11 +397,9 @@ class HealthRecord:
         self.step, self.outputs, self.weights = step, outputs, weights
 
     def grown(self, now: Mapping[str, float]) -> str:
-        """Return a sentence about a weight whose norm is non-finite, else about the one that grew most, "" if
-        none has ten times its healthy norm.
-
-        ``now`` are the present norms by name. Weights without a healthy norm above zero are left out.
-        """
+        """Return a sentence about a weight whose norm is non-finite, else about the one that grew most, ""
+        if none has ten times its healthy norm. ``now`` are the present norms by name. Weights without a
+        healthy norm above zero are left out."""
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:
             if not math.isfinite(norm):
@@ -439,10 +420,8 @@ class HealthRecord:
         outputs: Mapping[str, float],
         repeated: Collection[str],
     ) -> None:
-        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank.
-
-        ``repeated`` are the modules that ran several times with different norms, of which the last is known.
-        """
+        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank. ``repeated``
+        are the modules that ran several times with different norms, of which the last is known."""
         content = {
             "step": step,
             "healthy_step": self.step,

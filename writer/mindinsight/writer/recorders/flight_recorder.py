@@ -76,10 +76,8 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured, sooner if a fault is ``suspected``.
-
-        With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
-        """
+        """Return True if this step is to be measured, sooner if a fault is ``suspected``. With
+        ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance."""
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:
@@ -319,10 +317,8 @@ class FlightRecorder:
         return self._number + self._ahead
 
     def _fit_sample(self, seconds: float) -> None:
-        """Reduce the sample of gradients if it costs too much, except in distributed training.
-
-        All ranks must measure the same sample.
-        """
+        """Reduce the sample of gradients if it costs too much, except in distributed training. All ranks
+        must measure the same sample."""
         size = self._size.fewer(self._number, seconds, len(self._tensors.sample))
         if size is not None and not self._torch.is_distributed():
             self._sampled = size
@@ -412,10 +408,8 @@ class FlightRecorder:
 
     def _measure(self, result: Any, before: Any = None) -> tuple[float | None, float | None, int]:
         """Return loss, norm of the gradients and number of all-zero gradients. None if not measurable.
-
-        Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
-        is non-finite.
-        """
+        Exact steps also return the norm of the sample, to be comparable with other steps, unless a
+        gradient is non-finite."""
         begin = self._size.clock()
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
         self._size.seconds = self._size.clock() - begin
@@ -517,11 +511,9 @@ class FlightRecorder:
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
-        """Run the step again under the dump recorder. Return whether it broke again, and the dump's problem
-        or "".
-
-        If another rank reported the step, a norm of the gradients equal to ``first`` means the same outcome.
-        """
+        """Run the step again under the dump recorder. Return whether it broke again, and the dump's
+        problem or "". If another rank reported the step, a norm of the gradients equal to ``first`` means
+        the same outcome."""
         settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._step}
         with DumpRecorder(self._models, settings, path, limit=self._budget) as recorder:
             self._running = True

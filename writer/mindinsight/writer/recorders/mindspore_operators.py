@@ -109,9 +109,7 @@ class BackwardNodes:
 
     def mark_last(self) -> None:
         """Hook the autograd node of the last forward operator, if its outputs already have a node.
-
-        MindSpore attaches a node immediately if it does not dispatch the operator's backward pass.
-        """
+        MindSpore attaches a node immediately if it does not dispatch the operator's backward pass."""
         if self._last is not None:
             (mark, operands, outputs), self._last = self._last, None
             for tensor in outputs:
@@ -286,12 +284,9 @@ class MindSporeCapture(OperatorCapture):
             observed(tensors)
 
     def _mark_nodes(self, operands: Sequence[Any], taker: Mark) -> None:
-        """Hook the autograd nodes that produced ``operands``. Autograd makes a node only after its operator
-        ran.
-
-        The node of an operator that was not captured gets the scope of ``taker``, the operator that receives
-        the tensor.
-        """
+        """Hook the autograd nodes that produced ``operands``. Autograd makes a node only after its
+        operator ran. The node of an operator that was not captured gets the scope of ``taker``, the
+        operator that receives the tensor."""
         for tensor in tensors_of(operands):
             facts, node = facts_of(tensor), tensor._grad_node
             if node is not None:

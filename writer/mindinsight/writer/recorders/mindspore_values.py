@@ -46,20 +46,16 @@ def host_copy(value: Any) -> HostArray | None:
 
 
 def named_parameters(models: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield MindSpore's name and the parameter of each parameter of all networks.
-
-    With several networks, names begin with the network's name.
-    """
+    """Yield MindSpore's name and the parameter of each parameter of all networks. With several networks,
+    names begin with the network's name."""
     for model_name, model in models.items():
         for parameter in model.get_parameters():
             yield f"{model_name}.{parameter.name}" if model_name else parameter.name, parameter
 
 
 def unseen_regions(models: Mapping[str, Any]) -> list[str]:
-    """Return the names of cells compiled by ``jit``, "the network" for one without a name.
-
-    Operators inside them are not captured.
-    """
+    """Return the names of cells compiled by ``jit``, "the network" for one without a name. Operators
+    inside them are not captured."""
     return [
         name or "the network"
         for model_name, model in models.items()
@@ -69,20 +65,16 @@ def unseen_regions(models: Mapping[str, Any]) -> list[str]:
 
 
 def operands_of(arguments: Sequence[Any]) -> Sequence[Any]:
-    """Return an operator's operands among the arguments of its call.
-
-    A primitive and its name, which come before them in some calls, are left out.
-    """
+    """Return an operator's operands among the arguments of its call. A primitive and its name, which come
+    before them in some calls, are left out."""
     if len(arguments) == _PRIMITIVE_ARGUMENTS and isinstance(arguments[0], mindspore.ops.Primitive):
         return tuple(arguments[2])
     return arguments
 
 
 def slot_value(value: Any) -> Any:
-    """Return the value that MindSpore's own dump writes for an argument, or None if it writes none.
-
-    A tensor is returned unchanged, a number or a list of ints as an array.
-    """
+    """Return the value that MindSpore's own dump writes for an argument, or None if it writes none. A
+    tensor is returned unchanged, a number or a list of ints as an array."""
     if isinstance(value, mindspore.Tensor):
         return value
     if isinstance(value, bool):

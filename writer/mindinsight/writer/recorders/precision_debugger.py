@@ -122,11 +122,9 @@ class PrecisionDebugger:
         self._files, self._ended, self._variables = None, False, {}
 
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
-        """Record a variable and, with ``save_backward``, later its gradient, in ``debug.json`` of this step.
-        Raises ValueError for a name that is empty or has a slash.
-
-        ``variable`` is a tensor or a number, or lists and dictionaries of them.
-        """
+        """Record a variable and, with ``save_backward``, later its gradient, in ``debug.json`` of this
+        step. Raises ValueError for a name that is empty or has a slash. ``variable`` is a tensor or a
+        number, or lists and dictionaries of them."""
         if not isinstance(name, str) or not name or "/" in name:
             raise ValueError(f"name is text without '/', got {name!r}")
         if self._failed or not self._selects():

@@ -73,10 +73,8 @@ class Probe(ABC):
     @abstractmethod
     def identify(self, key: Any, frame: FrameType) -> tuple[str | None, FrameType | None, Given]:
         """Return name, calling frame and argument order of a call. The name of an ignored call is None.
-
-        The argument order is a function that takes positional and keyword arguments and returns both as they
-        are recorded.
-        """
+        The argument order is a function that takes positional and keyword arguments and returns both as
+        they are recorded."""
 
     @abstractmethod
     def node_of(self, output: Any) -> Any:
@@ -92,10 +90,8 @@ class Probe(ABC):
 
     def guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call ``action`` and return its result. Return None if ``action`` raises, which ends the capture.
-        Return None without a call if nothing is captured, in a forked process and inside another such call.
-
-        Calls inside ``action`` are not captured.
-        """
+        Return None without a call if nothing is captured, in a forked process and inside another such
+        call. Calls inside ``action`` are not captured."""
         if self.failed or self.files is None or self.inside or os.getpid() != self._process:
             return None
         self.local.inside = True
@@ -128,10 +124,8 @@ class Probe(ABC):
     def call(
         self, key: Any, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """Run and record a function that the training called, and return its result.
-
-        ``key`` is passed to ``identify``.
-        """
+        """Run and record a function that the training called, and return its result. ``key`` is passed to
+        ``identify``."""
         if self.inside or self.failed or self.files is None:
             return function(*arguments, **named)
         draft = self.guarded(self._begin, key, sys._getframe(2), arguments, named)

@@ -108,11 +108,9 @@ def load_dump_config(path: str | Path, environment: Mapping[str, str] = os.envir
 def parse_dump_config(
     content: object, environment: Mapping[str, str] = os.environ, source: str = ""
 ) -> DumpConfig:
-    """Return the configuration in an object with ``common_dump_settings`` and ``e2e_dump_settings``. Raises
-    ConfigError with the key, its value and the allowed values.
-
-    The object may hold the keys of both sections itself.
-    """
+    """Return the configuration in an object with ``common_dump_settings`` and ``e2e_dump_settings``.
+    Raises ConfigError with the key, its value and the allowed values. The object may hold the keys of both
+    sections itself."""
     settings = _dump_settings(content)
     debug: Any = _choice("op_debug_mode", settings.get("op_debug_mode", 0), (0, 1, 2, 3, 4))
     debug = 3 if debug in (1, 2) else debug  # overflows of AiCore or Atomic operators only
@@ -324,11 +322,9 @@ def load_probe_config(path: str | Path, keys: Mapping[str, object]) -> ProbeConf
 
 
 def parse_probe_config(content: object, keys: Mapping[str, object] | None = None) -> ProbeConfig:
-    """Return the configuration in an object with the content of msprobe's file. ``keys`` override its keys.
-    Raises ConfigError with the key, its value and the allowed values.
-
-    Keys of the task's section (``"statistics": {"scope": []}``) may also be at the top level.
-    """
+    """Return the configuration in an object with the content of msprobe's file. ``keys`` override its
+    keys. Raises ConfigError with the key, its value and the allowed values. Keys of the task's section
+    (``"statistics": {"scope": []}``) may also be at the top level."""
     settings = _probe_settings(content, keys or {})
     level = _choice("level", settings.get("level") or "L1", _LEVELS)
     directions, sides = _data_mode(settings)
@@ -425,10 +421,8 @@ def _scope(settings: Mapping[str, Any], level: Level) -> tuple[str, ...]:
 
 
 def _data_mode(settings: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the selected directions (forward, backward) and sides (input, output) of entries.
-
-    Without a direction, or without a side, all of them are selected.
-    """
+    """Return the selected directions (forward, backward) and sides (input, output) of entries. Without a
+    direction, or without a side, all of them are selected."""
     value = settings.get("data_mode")
     modes = set(_texts({"data_mode": [value] if isinstance(value, str) else value}, "data_mode"))
     if wrong := sorted(modes - set(_DATA_MODES)):

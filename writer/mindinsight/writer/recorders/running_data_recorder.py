@@ -131,11 +131,8 @@ def versions() -> dict[str, str]:
 
 def process_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return facts about this process as JSON values: ``command``, ``directory``, ``process`` (its id),
-    ``environment``, ``arguments`` and ``versions``.
-
-    The environment is limited to variables that configure a training (``_SETTINGS``). ``arguments`` are
-    included, objects by their type.
-    """
+    ``environment``, ``arguments`` and ``versions``. The environment is limited to variables that configure
+    a training (``_SETTINGS``). ``arguments`` are included, objects by their type."""
     environment = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
     return {
         "command": sys.argv,
@@ -333,9 +330,7 @@ class RunningDataRecorder(Callback):
 
 def leave_if_asked(record: Run, error: BaseException | None) -> None:
     """Write the files of the run of ``record`` if the ``MS_RDR_*`` variables ask for them. Never raises.
-
-    ``error`` ended the run, None if it succeeded.
-    """
+    ``error`` ended the run, None if it succeeded."""
     try:
         settings = RecorderSettings.of()
     except (ValueError, OSError) as problem:  # a mistake in a setting must not hide the error of the run

@@ -151,10 +151,7 @@ class Describer:
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
         """Return the JSON description of a tensor or another value of the framework, or None for any other
-        value.
-
-        The name of a tensor's file is ``stem``, with a suffix.
-        """
+        value. The name of a tensor's file is ``stem``, with a suffix."""
         raise NotImplementedError
 
 
@@ -253,9 +250,7 @@ _OWN: Final = f"{Path(__file__).parent}{os.sep}"
 
 def code_lines(frame: FrameType | None) -> list[str]:
     """Return ``File PATH, line N, in FUNCTION, CODE`` of each frame outside this package, innermost first.
-
-    Without a frame the list is empty.
-    """
+    Without a frame the list is empty."""
     lines: list[str] = []
     while frame is not None:
         code = frame.f_code
@@ -272,10 +267,8 @@ _log: Final = logging.getLogger(__name__)
 
 def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
     """Return a variable as JSON, or None if it has no description, and pairs of file name and tensor.
-
-    ``stem`` is the beginning of the file names. ``values`` is the module that describes a framework's values.
-    Without tensors to write there are no pairs.
-    """
+    ``stem`` is the beginning of the file names. ``values`` is the module that describes a framework's
+    values. Without tensors to write there are no pairs."""
     name, _, side = stem.rpartition(".")
     draft = Draft(name, config, values)
     with values.quiet():

@@ -224,10 +224,7 @@ class CallSite:
 
 def _shape(code: CodeType, offset: int) -> CallShape | None:
     """Return the form of the arguments of the call at ``offset``, or None if there is no call, or ``*`` or
-    ``**``.
-
-    ``offset`` may be in the instruction's cache.
-    """
+    ``**``. ``offset`` may be in the instruction's cache."""
     names: tuple[str, ...] = ()
     shape: CallShape | None = None
     for instruction in dis.get_instructions(code):

@@ -204,19 +204,15 @@ make_capture: Final = TorchCapture
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield name and tensor of each parameter of all networks.
-
-    With several networks, names begin with the network's name.
-    """
+    """Yield name and tensor of each parameter of all networks. With several networks, names begin with the
+    network's name."""
     for model_name, model in models.items():
         yield from model.named_parameters(prefix=model_name)
 
 
 def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
     """Return the names of modules compiled by torch.compile, "the network" for one without a name.
-
-    Operators inside them are not captured.
-    """
+    Operators inside them are not captured."""
     return [
         name or "the network"
         for model_name, model in models.items()
@@ -235,11 +231,8 @@ def _numbers(name: str, arguments: Sequence[Any]) -> dict[str, float]:
 
 
 def _node_of(tensor: torch.Tensor) -> Any:
-    """Return the autograd node of a tensor, or None without one.
-
-    PyTorch raises if a view was made under ``no_grad`` and its base was changed in place since, as in ``with
-    torch.no_grad(): weight[1] += 1``.
-    """
+    """Return the autograd node of a tensor, or None without one. PyTorch raises if a view was made under
+    ``no_grad`` and its base was changed in place since, as in ``with torch.no_grad(): weight[1] += 1``."""
     try:
         return tensor.grad_fn
     except RuntimeError:

@@ -44,9 +44,7 @@ class TorchModuleBackward(ModuleBackward):
 
     def prepare(self, outputs: Mapping[int, torch.Tensor], count: int) -> None:
         """Set the outputs, of ``count``, that will have a gradient, and those that are inputs passed on.
-
-        ``nn.Identity`` returns its input as an output.
-        """
+        ``nn.Identity`` returns its input as an output."""
         self.awaited = set(outputs)
         self.arrived = [None] * count
         edges = {position: _edge(value) for position, value in outputs.items()}
@@ -158,10 +156,8 @@ class TorchModuleHooks(ModuleHooks):
         return parameter.register_post_accumulate_grad_hook(self.probe.listener(accumulated))
 
     def _listen(self, tensor: torch.Tensor, listener: Callable[[torch.Tensor], None]) -> None:
-        """Call ``listener`` with the gradient of the tensor's present version.
-
-        A module and its parent may return one tensor. The parent, hooked last, is called first.
-        """
+        """Call ``listener`` with the gradient of the tensor's present version. A module and its parent may
+        return one tensor. The parent, hooked last, is called first."""
         version, listeners = self._listeners.get(tensor, (None, []))
         if version != tensor._version:  # hooks made before an operator in place see the earlier gradient
             listeners = []
@@ -231,10 +227,8 @@ class TorchProbe(Probe):
         return name, site.frame, partial(site.arguments, is_method=is_method)
 
     def node_of(self, output: Any) -> Any:
-        """Return the autograd node of the first tensor in ``output``.
-
-        It is None without a tensor, for a leaf, and if autograd is off.
-        """
+        """Return the autograd node of the first tensor in ``output``. It is None without a tensor, for a
+        leaf, and if autograd is off."""
         first = next(tensors_of(output), None)
         return None if first is None or not torch.is_grad_enabled() else first.grad_fn
 

@@ -19,10 +19,8 @@ from mindinsight.writer.recorders.capture import TensorFacts
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Yield the tensors in a value in order. Lists, tuples, dictionaries and dataclasses are searched.
-
-    Of a nested tensor, yield the one tensor that holds all its components.
-    """
+    """Yield the tensors in a value in order. Lists, tuples, dictionaries and dataclasses are searched. Of
+    a nested tensor, yield the one tensor that holds all its components."""
     if isinstance(value, torch.Tensor):
         yield value.values() if value.is_nested else value
     elif isinstance(value, (list, tuple)):
@@ -53,11 +51,9 @@ def _identity(tensor: torch.Tensor, dtype: str, shape: tuple[int, ...]) -> Hasha
 
 
 def host_copy(tensor: torch.Tensor) -> HostArray | None:
-    """Return a copy of a tensor in host memory, or None if it has no values (meta device).
-
-    Of a tensor distributed over ranks, copy the shard of this rank. PyTorch makes the copy, because a tensor
-    that NumPy has accessed can no longer be resized, which ``fully_shard`` does.
-    """
+    """Return a copy of a tensor in host memory, or None if it has no values (meta device). Of a tensor
+    distributed over ranks, copy the shard of this rank. PyTorch makes the copy, because a tensor that
+    NumPy has accessed can no longer be resized, which ``fully_shard`` does."""
     if tensor.device.type == "meta":
         return None
     if hasattr(tensor, "to_local"):
@@ -72,10 +68,8 @@ _COMPRESSED: Final = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torc
 
 
 def norms_of(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the L2 norm of each measurable tensor.
-
-    Others are left out: integers, and tensors without values (meta device).
-    """
+    """Return the L2 norm of each measurable tensor. Others are left out: integers, and tensors without
+    values (meta device)."""
     return _norms([values for tensor in tensors if (values := stored_values(tensor)) is not None])
 
 
@@ -101,11 +95,8 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
-    """Return the L2 norm of each measurable tensor by name.
-
-    Others are left out: integers, and tensors without values (meta device). A norm whose squares overflow is
-    measured again by ``scaled_norm``.
-    """
+    """Return the L2 norm of each measurable tensor by name. Others are left out: integers, and tensors
+    without values (meta device). A norm whose squares overflow is measured again by ``scaled_norm``."""
     measured = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
     norms = _numbers(_norms([*measured.values()]))
     return {
@@ -124,19 +115,15 @@ def largest_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, floa
 
 
 def scaled_norm(values: torch.Tensor) -> float:
-    """Return the L2 norm of values whose squares may overflow, as they do in float32 from 1.8e19 on.
-
-    It is 0 without values. This is slower than the other norms.
-    """
+    """Return the L2 norm of values whose squares may overflow, as they do in float32 from 1.8e19 on. It is
+    0 without values. This is slower than the other norms."""
     largest = float(values.abs().max()) if values.numel() else 0.0
     return largest * float(_norm(values / largest)) if 0 < largest < math.inf else largest
 
 
 def scaled_summary(tensors: Sequence[torch.Tensor]) -> tuple[float, int] | None:
     """Return the L2 norm over all tensors and the number of zero norms, or None if none can be measured.
-
-    Like ``summary_of``, for tensors whose squares may overflow.
-    """
+    Like ``summary_of``, for tensors whose squares may overflow."""
     norms = [scaled_norm(values) for tensor in tensors if (values := stored_values(tensor)) is not None]
     if not norms:
         return None
@@ -155,12 +142,9 @@ def output_norm(output: Any) -> float | None:
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Return the floating-point or complex values that a tensor stores, or None for integers and on the meta
-    device.
-
-    A sparse tensor stores only some of its elements. Types of one byte become float32, because they have no
-    norm.
-    """
+    """Return the floating-point or complex values that a tensor stores, or None for integers and on the
+    meta device. A sparse tensor stores only some of its elements. Types of one byte become float32,
+    because they have no norm."""
     if tensor.device.type == "meta" or not (tensor.is_floating_point() or tensor.is_complex()):
         return None
     if tensor.is_nested or tensor.layout in _COMPRESSED:
@@ -297,10 +281,8 @@ def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
-    """Return maximum, minimum, mean and L2 norm, computed in the tensor's own type as in msprobe.
-
-    Complex numbers count by magnitude. Integers and booleans have extremes only.
-    """
+    """Return maximum, minimum, mean and L2 norm, computed in the tensor's own type as in msprobe. Complex
+    numbers count by magnitude. Integers and booleans have extremes only."""
     statistics: dict[str, Any] = {"Max": None, "Min": None, "Mean": None, "Norm": None}
     if values is None or (values.is_floating_point() and values.element_size() == 1):  # float8
         return statistics
@@ -324,10 +306,7 @@ def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
 
 
 def _checksum(values: torch.Tensor) -> str:
-    """Return the CRC-32 of the bytes in C order as eight hexadecimal digits.
-
-    The bytes are copied, because a tensor that NumPy has accessed can no longer be resized by
-    ``fully_shard``.
-    """
+    """Return the CRC-32 of the bytes in C order as eight hexadecimal digits. The bytes are copied, because
+    a tensor that NumPy has accessed can no longer be resized by ``fully_shard``."""
     flat = values.cpu().contiguous().reshape(-1).resolve_conj().resolve_neg().clone()
     return f"{zlib.crc32(flat.view(torch.uint8).numpy().tobytes()):08x}"

@@ -66,10 +66,7 @@ class TrainingState(NamedTuple):
 
 def collect(models: Mapping[str, torch.nn.Module], sampled: int) -> Tensors:
     """Return the parameters and buffers of all networks, and a sample of at most ``sampled`` trainable
-    parameters.
-
-    Parameters have names, which begin with the key of their network.
-    """
+    parameters. Parameters have names, which begin with the key of their network."""
     named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
     groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
@@ -138,9 +135,7 @@ def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> No
 @_hidden
 def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return the L2 norm of all gradients and the number of all-zero ones, or None without gradients.
-
-    Small parameters of one shape are measured as one tensor, because each call costs microseconds.
-    """
+    Small parameters of one shape are measured as one tensor, because each call costs microseconds."""
     with torch.no_grad():
         parts = torch_tensors.norms_of(_gradients(tensors.large))
         for group in tensors.small:
@@ -152,12 +147,9 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 @_hidden
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return L2 norm and number of all-zero gradients, for fixed elements of the sample's gradients, or None
-    without gradients.
-
-    Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
-    beforehand is therefore part of ``Tensors.views``.
-    """
+    """Return L2 norm and number of all-zero gradients, for fixed elements of the sample's gradients, or
+    None without gradients. Every step calls it with cold caches, in which each access to a tensor takes
+    microseconds. What is known beforehand is therefore part of ``Tensors.views``."""
     try:
         pairs = zip(tensors.sample, tensors.views, strict=True)
         values = [_view(parameter.grad, view) for parameter, view in pairs if parameter.grad is not None]
@@ -187,10 +179,8 @@ def _views_of(sample: list[torch.nn.Parameter]) -> list[_Blocks | None]:
 
 
 def _blocks_of(elements: int) -> _Blocks | None:
-    """Return shape and strides of the blocks to measure of a gradient with so many elements, or None for all.
-
-    The distance of blocks is odd, so that they meet broken rows and columns.
-    """
+    """Return shape and strides of the blocks to measure of a gradient with so many elements, or None for
+    all. The distance of blocks is odd, so that they meet broken rows and columns."""
     if elements < 2 * _SAMPLED_ELEMENTS:
         return None
     blocks = _SAMPLED_ELEMENTS // _BLOCK
@@ -254,10 +244,8 @@ def weight_norms(tensors: Tensors) -> dict[str, float]:
 
 
 def loss_of(result: Any) -> float | None:
-    """Return the loss in a training step's result, or None if it has none.
-
-    The loss is a number or a tensor of one element: the result, its ``loss``, or its first item.
-    """
+    """Return the loss in a training step's result, or None if it has none. The loss is a number or a
+    tensor of one element: the result, its ``loss``, or its first item."""
     if isinstance(result, Mapping):
         result = result.get("loss")
     elif isinstance(result, (tuple, list)):
@@ -321,10 +309,8 @@ def is_distributed() -> bool:
 
 @_hidden
 def gather_signs(own: RankSign, device: torch.device) -> list[RankSign]:
-    """Return the observations of all ranks in this step, in the order of the ranks.
-
-    Every rank must call it: it is one collective call.
-    """
+    """Return the observations of all ranks in this step, in the order of the ranks. Every rank must call
+    it: it is one collective call."""
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
     values = torch.tensor([*map(float, own)], dtype=torch.float64).to(device if on_device else "cpu")
     signs = [torch.empty_like(values) for _ in range(torch.distributed.get_world_size())]

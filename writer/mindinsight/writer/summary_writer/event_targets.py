@@ -244,10 +244,8 @@ class MindSporeFiles:
         self.record.add_value("graph", "graph", model, step=0)
 
     def trial(self, trial: Trial, at: Moment) -> None:
-        """Record the lineage of this run, or of the named run below it.
-
-        Metrics are no scalars here: a curve of the same name would lose its point of that step.
-        """
+        """Record the lineage of this run, or of the named run below it. Metrics are no scalars here: a
+        curve of the same name would lose its point of that step."""
         record = self.record if trial.run_name is None else self._run(trial.run_name)
         record.add_value("train_lineage", "lineage", train_facts(trial.parameters), step=at.step)
         record.add_value("custom_lineage_data", "hparams", trial.parameters, step=at.step)

@@ -32,13 +32,9 @@ _AXES: Final = "NCHW"
 
 
 def picture_batch(value: object, layout: str) -> Batch:
-    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W). Raises TypeError if there are
-    no numbers, ValueError for a layout that does not fit.
-
-    The layout has letters of NCHW in any case and order.
-
-    uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0.
-    """
+    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W). Raises TypeError if there
+    are no numbers, ValueError for a layout that does not fit. The layout has letters of NCHW in any case
+    and order. uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0."""
     values = to_numpy(value).values
     letters = str(layout).upper()
     if len(set(letters)) != len(letters) or not {"H", "W"} <= set(letters) <= set(_AXES):
@@ -64,12 +60,9 @@ def video_frames(video: object) -> Batch:
 
 
 def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
-    """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
-    Raises ValueError for boxes of another shape, or if no pixel is left.
-
-    ``rescale`` is a factor for both sides of the image. ``labels`` are ignored unless there is one for each
-    box. Needs Pillow.
-    """
+    """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right,
+    bottom)]. Raises ValueError for boxes of another shape, or if no pixel is left. ``rescale`` is a factor
+    for both sides of the image. ``labels`` are ignored unless there is one for each box. Needs Pillow."""
     corners = to_numpy(boxes).values
     if corners.ndim != 2 or corners.shape[1] != 4:
         raise ValueError(f"boxes are an array [n, 4], got shape {corners.shape}")
@@ -175,10 +168,8 @@ def _plain(name: str, value: Any) -> Fact:
 
 def moment(step: Any, wall: float | None) -> event_targets.Moment:
     """Return the step (None: 0) and wall time (None: now) of arguments of torch's interface. Raises
-    TypeError, ValueError or OverflowError for another step, and for one of more than 64 bits.
-
-    As in torch, a step is what ``int`` converts.
-    """
+    TypeError, ValueError or OverflowError for another step, and for one of more than 64 bits. As in torch,
+    a step is what ``int`` converts."""
     if step.__class__ is not int:
         try:
             step = 0 if step is None else options.step(int(step))
@@ -313,10 +304,8 @@ class SummaryWriter:
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record the numbers of one chart under ``main_tag/tag``. Raises like ``add_scalar``.
-
-        In TensorBoard's format each is recorded in a run of its own, under ``main_tag``.
-        """
+        """Record the numbers of one chart under ``main_tag/tag``. Raises like ``add_scalar``. In
+        TensorBoard's format each is recorded in a run of its own, under ``main_tag``."""
         numbers = {options.tag(tag): scalars.number(tag, value) for tag, value in tag_scalar_dict.items()}
         self._files().scalars(options.tag(main_tag), numbers, moment(global_step, walltime))
 
@@ -336,10 +325,8 @@ class SummaryWriter:
         max_bins: int | None = None,
     ) -> None:
         """Record the distribution of ``values``, by default in the buckets of the format. Raises TypeError
-        for values that are no real numbers, ValueError without values.
-
-        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``.
-        """
+        for values that are no real numbers, ValueError without values. ``bins`` is an argument of
+        ``numpy.histogram``. Buckets are merged to about ``max_bins``."""
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:
             raise ValueError(f"histogram '{tag}' has no element")
@@ -399,10 +386,8 @@ class SummaryWriter:
         global_step: Any = None,
     ) -> None:
         """Record hyper-parameters and their results. Raises TypeError or ValueError like ``check_trial``.
-
-        In our format they are the lineage of this run, or of the run ``run_name`` below it. In TensorBoard's
-        format they always belong to a run below it, as in torch.
-        """
+        In our format they are the lineage of this run, or of the run ``run_name`` below it. In
+        TensorBoard's format they always belong to a run below it, as in torch."""
         trial = check_trial(hparam_dict, metric_dict, hparam_domain_discrete, run_name)
         self._files().trial(trial, moment(global_step, None))
 
@@ -444,9 +429,7 @@ class SummaryWriter:
     ) -> None:
         """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Raises ImportError
         without Pillow, ValueError for boxes of another shape, and otherwise like ``add_image``.
-
-        ``labels``, one for each rectangle, are drawn at them. ``rescale`` is a factor for both sides.
-        """
+        ``labels``, one for each rectangle, are drawn at them. ``rescale`` is a factor for both sides."""
         names = [labels] if isinstance(labels, str) else labels
         drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))

@@ -38,11 +38,9 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """Write the selected tensors of a dump that have values as .npy files, and return 0. Return 2 without a
-    dump, if no tensor has values, if some cannot be read, or if the output cannot be written.
-
-    Tensors of which only statistics were recorded are left out.
-    """
+    """Write the selected tensors of a dump that have values as .npy files, and return 0. Return 2 without
+    a dump, if no tensor has values, if some cannot be read, or if the output cannot be written. Tensors of
+    which only statistics were recorded are left out."""
     dump = dump_selection.open_single_dump(options.path, "convert")
     entries, damage = dump_selection.select_tensors(dump, options)
     damage += [entry.damage for entry in entries if entry.ref is None and entry.damage is not None]
@@ -70,12 +68,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:
-    """Return the file name of a converted tensor: recorded name, direction, slot and format, as in a dump of
-    npy files.
-
-    `shape` is the shape of the values as read. If it equals the recorded shape, the values are in host order.
-    No part of the name can lead out of the directory.
-    """
+    """Return the file name of a converted tensor: recorded name, direction, slot and format, as in a dump
+    of npy files. `shape` is the shape of the values as read. If it equals the recorded shape, the values
+    are in host order. No part of the name can lead out of the directory."""
     path = Path(entry.ref.path if entry.ref else "")
     if path.suffix in (".npy", ".pt"):
         return f"{path.stem}.npy"

@@ -53,10 +53,8 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
 
 def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
     """Open the dump at a path. Raises ValueError if there is none, and UnreadableError if it is invalid.
-
     The ValueError lists the dumps below the path if there are any, and says how to name one of them to
-    ``command``, such as "check".
-    """
+    ``command``, such as "check"."""
     if find_layout(path) is None:
         if problem := directory_problem(path):
             raise ValueError(problem)
@@ -73,10 +71,8 @@ def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
 
 def worker_pool(executor: str = LOCAL, *folders: Path) -> TaskExecutor:
     """Return a pool with a process per core, started when there is enough work, or a cluster's executor.
-    Raises BadSettings if a package for the cluster is missing.
-
-    Every worker of a cluster must see the `folders`.
-    """
+    Raises BadSettings if a package for the cluster is missing. Every worker of a cluster must see the
+    `folders`."""
     if executor == LOCAL:
         return WorkerPool(os.cpu_count() or 1)
     check_cluster_package()

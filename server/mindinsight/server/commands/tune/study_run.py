@@ -132,10 +132,7 @@ def best_value(target: Target, value: float, number: int) -> str:
 
 def progress_line(counts: dict[str, Any], best: str) -> str:
     """Return a line: trials done and planned, ``best``, counts that are not 0, and the time left if it is
-    known.
-
-    The counts are those of failed, pruned, interrupted and running trials.
-    """
+    known. The counts are those of failed, pruned, interrupted and running trials."""
     parts = [localize("tuning.done", {"n": counts["done"], "all": counts["wanted"]}), best]
     for name in ("failed", "pruned", "interrupted", "running"):
         parts += [localize(f"tuning.count.{name}", {"n": counts[name]})] if counts[name] else []
@@ -274,10 +271,8 @@ def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -
 
 @contextmanager
 def _signals(tuner: Tuner) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the trials and the study until the end of the block.
-
-    A second signal kills them.
-    """
+    """Let Ctrl-C, SIGTERM and SIGHUP end the trials and the study until the end of the block. A second
+    signal kills them."""
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     interrupted = False
 

@@ -59,10 +59,8 @@ def extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any,
 
 
 def signature(row: Row) -> tuple[object, ...]:
-    """Return a key of the difference in a row, equal for rows that compare the same two tensors.
-
-    Without measures the key has the two checksums, or without these it differs from that of any other row.
-    """
+    """Return a key of the difference in a row, equal for rows that compare the same two tensors. Without
+    measures the key has the two checksums, or without these it differs from that of any other row."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         checksums = [entry.statistics.checksum for entry, _ in both_sides(row) if entry and entry.statistics]
@@ -83,10 +81,8 @@ def own_weights(rows: Iterable[Row]) -> dict[tuple[object, ...], str]:
 
 
 def weight_name(row: Row, own: Mapping[tuple[object, ...], str] = _NONE) -> str | None:
-    """Return the path of the weight that a row compares, or None if the row is not known to compare a weight.
-
-    An input is a weight, too, if its difference equals one in `own`, the result of `own_weights`.
-    """
+    """Return the path of the weight that a row compares, or None if the row is not known to compare a
+    weight. An input is a weight, too, if its difference equals one in `own`, the result of `own_weights`."""
     entry = entry_of(row)
     if entry.direction == "parameter" and entry.type != "Parameter":
         return f"{module_path(entry.operator)}.{entry.slot}"

@@ -79,10 +79,8 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
     """Return the codes of msprobe's rules that a row breaks, or one of our own for another difference.
-
-    Ours are ("apart",) or ("beyond",) if the row differs but breaks no rule, and ("rounding",) instead of all
-    others if only rounding explains the difference. A row that passes has none.
-    """
+    Ours are ("apart",) or ("beyond",) if the row differs but breaks no rule, and ("rounding",) instead of
+    all others if only rounding explains the difference. A row that passes has none."""
     if agrees_by(row, tolerance, "rounding"):
         return ("rounding",)
     if row.codes or state(row, tolerance) != "differ":
@@ -104,10 +102,8 @@ class CsvReport:
         self._writer: Any = None
 
     def write(self, rows: Iterable[Row], **origin: int) -> None:
-        """Write rows, after a header on the first call.
-
-        The keywords ``origin`` are written as additional first columns.
-        """
+        """Write rows, after a header on the first call. The keywords ``origin`` are written as additional
+        first columns."""
         if self._writer is None:
             names = [*origin, *fields(_NO_TENSORS)]
             self._writer = csv.DictWriter(self._file, names, lineterminator="\n")
@@ -203,10 +199,7 @@ def has_xlsx() -> bool:
 
 def write_msprobe_xlsx(rows: Sequence[Row], file: IO[bytes]) -> None:
     """Write rows as an Excel workbook with coloured errors and warnings, or raise OSError if there is no
-    room.
-
-    The header stays in view. The temporary folder needs room as well.
-    """
+    room. The header stays in view. The temporary folder needs room as well."""
     from xlsxwriter import Workbook
     from xlsxwriter.exceptions import XlsxFileError
 

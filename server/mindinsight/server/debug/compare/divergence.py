@@ -74,10 +74,7 @@ def _size(measurement: Measurement | None) -> int | None:
 
 def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
     """Return the decision on a comparison. Tensors matched by order alone count only if all are equal and
-    every tensor has a partner.
-
-    ``unlisted`` is the number of files of both sides that could not be listed.
-    """
+    every tensor has a partner. ``unlisted`` is the number of files of both sides that could not be listed."""
     rows, tolerance = list(rows), tolerance or Tolerance()
     states = [state(row, tolerance) for row in rows]
     known = Counter(states)
@@ -126,9 +123,7 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
 
 def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
     """Yield a claim about the first difference among the tensors compared so far, if there is one.
-
-    ``count`` is the number of all tensors.
-    """
+    ``count`` is the number of all tensors."""
     compared = outcome.counts["agree"] + outcome.counts["differ"]
     for row in outcome.first[:1]:
         values = {"name": tensor_name(row), "how": difference_clause(row), "compared": compared, "all": count}
@@ -168,10 +163,8 @@ class _Operator:
 
     @property
     def weights_seen(self) -> bool:
-        """Return True if a module's weights are among the rows, or it has none, or the operator is no module.
-
-        Operators that are not modules receive their weights as inputs.
-        """
+        """Return True if a module's weights are among the rows, or it has none, or the operator is no
+        module. Operators that are not modules receive their weights as inputs."""
         name = entry_of(self.rows[0]).recorded
         parts = name.split(".")
         return (
@@ -282,10 +275,8 @@ def _unproven(operator: _Operator, context: _Context) -> str:
 
 
 def introducing(rows: Sequence[Row], tolerance: Tolerance) -> set[tuple[str, str, bool]]:
-    """Return the keys of the operators that are known to introduce the difference of their outputs.
-
-    The keys are those of `operator_key`.
-    """
+    """Return the keys of the operators that are known to introduce the difference of their outputs. The
+    keys are those of `operator_key`."""
     operators = list(_by_operator(rows, [state(row, tolerance) for row in rows], tolerance))
     context = _Context.of(operators)
     return {
@@ -312,11 +303,9 @@ def _other_causes(later: Sequence[_Operator], first: _Operator, own: _Weights) -
 
 
 def _largest_weight(first: _Operator, others: Sequence[Row], own: _Weights) -> Iterator[Claim]:
-    """Yield a claim about the weight that differs most, unless it is the first or a weight became non-finite.
-
-    That is the weight with the largest relative distance. Weights with small absolute differences are left
-    out, because a bias near zero has a large relative distance after any rounding.
-    """
+    """Yield a claim about the weight that differs most, unless it is the first or a weight became
+    non-finite. That is the weight with the largest relative distance. Weights with small absolute
+    differences are left out, because a bias near zero has a large relative distance after any rounding."""
     inputs = [row for row in (first.causes[0], *others) if not is_output(row)]
     named = [(name, row) for row in inputs if (name := weight_name(row, own))]
     weights = dict(reversed(named))  # the first row of each weight
@@ -351,12 +340,9 @@ def _others(
     own: _Weights,
     complete: bool,
 ) -> Iterator[Claim]:
-    """Yield a claim about the differences that do not follow from the first one (``others``), or that all may
-    follow.
-
-    With ``complete`` all tensors were compared, so an input that equals no recorded output came from
-    elsewhere.
-    """
+    """Yield a claim about the differences that do not follow from the first one (``others``), or that all
+    may follow. With ``complete`` all tensors were compared, so an input that equals no recorded output
+    came from elsewhere."""
     count = len(differing) - 1
     names = list(dict.fromkeys(weight_name(row, own) or tensor_name(row) for row in others))
     if names:
@@ -389,10 +375,8 @@ def _inputs_from_elsewhere(
 
 def _causes_by_themselves(operator: _Operator, own: _Weights) -> list[Row]:
     """Return an operator's rows that differ independently of earlier rows: weights, or outputs of equal
-    inputs.
-
-    Parameters recorded as operators are skipped, because after the step they hold the optimizer's result.
-    """
+    inputs. Parameters recorded as operators are skipped, because after the step they hold the optimizer's
+    result."""
     if not operator.differing or entry_of(operator.rows[0]).type == "Parameter":
         return []
     by_itself = operator.inputs_agree and not operator.inputs_are_near

@@ -57,11 +57,9 @@ def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
 
 
 def layer_bands(operators: Sequence[str]) -> list[Band]:
-    """Return bands of neighbouring operators of one layer, or an empty list if there would be too many.
-
-    A layer is the part of the paths after their common beginning, up to its number (``blocks/3-Block``,
-    ``layers.3``).
-    """
+    """Return bands of neighbouring operators of one layer, or an empty list if there would be too many. A
+    layer is the part of the paths after their common beginning, up to its number (``blocks/3-Block``,
+    ``layers.3``)."""
     paths = [_PARTS.split(operator)[:-1] for operator in operators]
     common = _common_length([path for path in paths if path])
     bands: list[Band] = []

@@ -77,10 +77,8 @@ class Side:
         return dumps.list_arguments(self.dump, self.rank, self.step, self.graph)
 
     def parameters(self) -> Parameters:
-        """Return the names of parameters that are inputs, by graph, recorded name and slot.
-
-        It is empty if the dump has no graph.
-        """
+        """Return the names of parameters that are inputs, by graph, recorded name and slot. It is empty if
+        the dump has no graph."""
         recorded = parameter_names(self.entries())
         operators = dumps.list_operators(self.dump, self.rank, self.step, self.graph)
         return {
@@ -110,10 +108,7 @@ class Row:
     @property
     def lost(self) -> int | None:
         """Return the number of elements that are finite in the reference and non-finite in the target, or
-        None if unknown.
-
-        Statistics determine it only if all elements of the reference are finite.
-        """
+        None if unknown. Statistics determine it only if all elements of the reference are finite."""
         target, reference = self.compared.target, self.compared.reference
         if self.compared.measures is not None:
             return self.compared.measures.lost
@@ -170,12 +165,9 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Yield a row for each tensor of both sides and for each argument that differs.
-
-    The rows are by operator, in the target's execution order, those only in the reference last. ``names``
-    maps operators of the target to operators of the reference. Arguments come after the tensors of their
-    operator.
-    """
+    """Yield a row for each tensor of both sides and for each argument that differs. The rows are by
+    operator, in the target's execution order, those only in the reference last. ``names`` maps operators
+    of the target to operators of the reference. Arguments come after the tensors of their operator."""
     batches = pair_batches(target, reference, names, arguments)
     notes = RoundingNotes()
     for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
@@ -190,10 +182,8 @@ def pair_batches(
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
     """Yield batches of up to ``size`` operators, each a list of pairs: one for every tensor of both sides,
-    with None for a missing partner, and one for each argument that differs.
-
-    ``names`` and ``arguments`` are those of `compare`.
-    """
+    with None for a missing partner, and one for each argument that differs. ``names`` and ``arguments``
+    are those of `compare`."""
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     return batched(work, size, _weight)
@@ -213,10 +203,7 @@ def _small_in_memory(values: Values) -> Values:
 
 def judged_rows(measured: Iterable[list[Compared]], notes: RoundingNotes) -> Iterator[Row]:
     """Yield the rows of measured operators, with their message codes and the differences that rounding
-    explains. Add these operators to ``notes``.
-
-    ``notes`` holds the facts known from earlier operators.
-    """
+    explains. Add these operators to ``notes``. ``notes`` holds the facts known from earlier operators."""
     for rows in measured:
         about = notes.of_operator(rows)
         yield from (
@@ -324,10 +311,8 @@ def _shape(entry: dump_types.TensorEntry) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)
 def same_sorted(target: dump_types.TensorRef, reference: dump_types.TensorRef) -> bool:
-    """Return True if two tensors hold the same values, in any order.
-
-    Return False also for tensors above 64 MiB, unreadable ones, and ones with few distinct values.
-    """
+    """Return True if two tensors hold the same values, in any order. Return False also for tensors above
+    64 MiB, unreadable ones, and ones with few distinct values."""
     try:
         if max(dumps.describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
             return False

@@ -246,10 +246,8 @@ class Compared:
 
     @property
     def norm_error(self) -> float | None:
-        """Return |norm - norm of the reference| / norm of the reference, or None if a norm is unknown.
-
-        It is 0.0 if both norms are 0, and infinite if only that of the reference is.
-        """
+        """Return |norm - norm of the reference| / norm of the reference, or None if a norm is unknown. It
+        is 0.0 if both norms are 0, and infinite if only that of the reference is."""
         norms = [
             None if measurement is None else measurement.statistics.norm
             for measurement in (self.target, self.reference)

@@ -111,10 +111,8 @@ def _changes(
 
 def _judged(changes: Sequence[_Change], limit: float = CHANGED) -> tuple[list[_Change], list[_Change]]:
     """Return the changes of norms that are not negligible, and among these the changes by a factor of
-    ``limit`` or more.
-
-    A norm that grew must have reached the former median. A norm that shrank must not have been small before.
-    """
+    ``limit`` or more. A norm that grew must have reached the former median. A norm that shrank must not
+    have been small before."""
     middle = median([change.then for change in changes]) if changes else 0.0
     known = [change for change in changes if change.then >= _SMALL * middle or not change.now < middle]
     changed = [
@@ -161,9 +159,7 @@ def _of_weights(
 
 def _moved_as_far(largest: _Change, known: Sequence[_Change]) -> list[_Change]:
     """Return the weights of other modules that changed by amounts of the same order, the largest first.
-
-    Empty if ``largest`` is non-finite. A weight that drifts by a small share of its norm does not count.
-    """
+    Empty if ``largest`` is non-finite. A weight that drifts by a small share of its norm does not count."""
     module, least = largest.name.rpartition(".")[0], _SAME_ORDER * abs(largest.now - largest.then)
     others = [
         change
@@ -180,11 +176,8 @@ def _of_outputs(
     changes: Sequence[_Change], common: bool, weights: frozenset[str], located: bool
 ) -> list[Claim]:
     """Return the claims about the norms of module outputs: where a change began, or that it has no single
-    place.
-
-    ``weights`` are the names of changed weights, and ``common`` says that they belong to several modules. No
-    module is named if weights before it changed as well.
-    """
+    place. ``weights`` are the names of changed weights, and ``common`` says that they belong to several
+    modules. No module is named if weights before it changed as well."""
     known, changed = _judged(changes)
     if not known:
         return [Claim("claim.growth.nothing_compared", "unknown")]
@@ -205,11 +198,9 @@ def _of_outputs(
 
 
 def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool) -> Iterator[int]:
-    """Yield the position of the module that causes most of the growth (or shrinkage), if there is one.
-
-    Its factor over all modules before it is at least `_STEP`, and half of the whole change as a logarithm. A
-    finite change takes precedence over the overflow that follows from it.
-    """
+    """Yield the position of the module that causes most of the growth (or shrinkage), if there is one. Its
+    factor over all modules before it is at least `_STEP`, and half of the whole change as a logarithm. A
+    finite change takes precedence over the overflow that follows from it."""
     large = set(_judged(changes, _STEP)[1])
     factors = [
         change.factor if grow else (1 / change.factor if change.factor else math.inf) for change in known
@@ -252,10 +243,8 @@ def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str],
 
 
 def tensor_of(entries: Iterable[TensorEntry], named: Mapping[str, object]) -> TensorEntry | None:
-    """Return the tensor that a claim's evidence names, or None if it was not dumped.
-
-    It is the weight, or the last forward result inside the module. The whole network is no module here.
-    """
+    """Return the tensor that a claim's evidence names, or None if it was not dumped. It is the weight, or
+    the last forward result inside the module. The whole network is no module here."""
     if "weight" in named:
         weights = (entry for entry in entries if entry.direction == "parameter")
         return next((entry for entry in weights if entry.operator == named["weight"]), None)

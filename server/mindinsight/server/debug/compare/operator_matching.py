@@ -166,11 +166,8 @@ def match_operators(
 
 
 def module_renames(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> dict[str, str]:
-    """Return the scopes of the reference by scopes of the target, if its modules have other names. Return {}
-    unless both sides have the same tree of modules.
-
-    `pair_scopes` compares the trees.
-    """
+    """Return the scopes of the reference by scopes of the target, if its modules have other names. Return
+    {} unless both sides have the same tree of modules. `pair_scopes` compares the trees."""
 
     def output_shape(groups: Sequence[Group]) -> Callable[[str], tuple[int, ...] | None]:
         by_name = {group.operator: group for group in groups}
@@ -193,11 +190,9 @@ def _renamed(group: Group, renames: Mapping[str, str]) -> Group:
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Return the tensors of two operators in pairs, matched by direction and slot. A tensor without a partner
-    is in a pair with None.
-
-    The rest is matched by direction and order, except parameters, which have names.
-    """
+    """Return the tensors of two operators in pairs, matched by direction and slot. A tensor without a
+    partner is in a pair with None. The rest is matched by direction and order, except parameters, which
+    have names."""
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)
     )
@@ -221,10 +216,8 @@ def match_slots(match: Match) -> list[Pair]:
 
 
 def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
-    """Return True if equal operator numbers refer to the same operators on both sides.
-
-    MindSpore counts operators over a whole graph. Another graph of the same network has other numbers.
-    """
+    """Return True if equal operator numbers refer to the same operators on both sides. MindSpore counts
+    operators over a whole graph. Another graph of the same network has other numbers."""
     numbered = [
         [group for group in side if _OPERATOR_NUMBER.search(group.operator)] for side in (targets, references)
     ]
@@ -241,12 +234,9 @@ def _kind(group: Group) -> Hashable:
 
 
 def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> set[Hashable]:
-    """Return the kinds of operators that are numbered differently on both sides.
-
-    One side has more operators of such a kind, for example gradients of layers that the other side froze, and
-    operators of one name have outputs of different shapes. If one side merely recorded fewer, the shapes
-    agree.
-    """
+    """Return the kinds of operators that are numbered differently on both sides. One side has more
+    operators of such a kind, for example gradients of layers that the other side froze, and operators of
+    one name have outputs of different shapes. If one side merely recorded fewer, the shapes agree."""
     counts = Counter(map(_kind, targets)), Counter(map(_kind, references))
     others = {group.operator: group for group in references if _OPERATOR_NUMBER.search(group.operator)}
     kinds = set[Hashable]()
@@ -263,10 +253,7 @@ def _keys(
     names: Mapping[str, str], targets: Sequence[Group], references: Sequence[Group], shapes: Shapes
 ) -> tuple[tuple[Way, Key, Key], ...]:
     """Return the rules of matching, most reliable first: name, key of a target and key of a reference
-    operator.
-
-    Operators with equal keys match. A key of None matches nothing.
-    """
+    operator. Operators with equal keys match. A key of None matches nothing."""
     same_numbers = _same_numbers(targets, references)
     renumbered = _renumbered(targets, references, shapes) if same_numbers else set()
     scopes = _same_scopes(targets, references)
@@ -300,10 +287,8 @@ def _keys(
 
 
 def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[Scopes, Scopes]:
-    """Return the reference's path of scopes for each of the target's paths that has a counterpart.
-
-    It is the same path, or the only one with the same end, because a network may lie within another cell.
-    """
+    """Return the reference's path of scopes for each of the target's paths that has a counterpart. It is
+    the same path, or the only one with the same end, because a network may lie within another cell."""
     ours, theirs = ({_scopes(group) for group in side} - {()} for side in (targets, references))
     same = {path: path for path in ours & theirs}
     ends: dict[str, tuple[list[Scopes], list[Scopes]]] = defaultdict(lambda: ([], []))
@@ -377,10 +362,8 @@ def _slot(entry: TensorEntry) -> Hashable:
 
 def plain_name(name: str) -> str:
     """Return a name without class names, prefixes of APIs and numbers of operators.
-
-    ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
-    ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
-    """
+    ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward``
+    equals ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``."""
     if module := _MODULE_NAME.fullmatch(name):
         return f"{module['path']}.{module['way']}.{module['n']}"
     if api := _API_NAME.fullmatch(name):

@@ -50,11 +50,9 @@ _Differences: TypeAlias = tuple[_Difference, ...]  # of one row, the largest fir
 
 
 def recorded_differences_claim(rows: Sequence[Row]) -> Iterator[Claim]:
-    """Yield a claim if recorded statistics of undecided ``rows`` differ by more than rounding.
-
-    It names the first tensor and those that differ most, relative to their values. A tensor that was recorded
-    at several operators is named once.
-    """
+    """Yield a claim if recorded statistics of undecided ``rows`` differ by more than rounding. It names
+    the first tensor and those that differ most, relative to their values. A tensor that was recorded at
+    several operators is named once."""
     compared = [row for row in rows if row.compared.target and row.compared.reference]
     differing = [(row, differences) for row in compared if (differences := _differences(row))]
     if not differing:

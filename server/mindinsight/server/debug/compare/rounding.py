@@ -29,10 +29,8 @@ class RoundingNotes:
 
     def of_operator(self, rows: Sequence[Compared]) -> Iterator[Note]:
         """Yield for each row the coarser type its values passed through, "" if there is none, and True if
-        rounding explains its difference. Remember the outputs for later operators.
-
-        The type is "" if it is not coarser than that of the values.
-        """
+        rounding explains its difference. Remember the outputs for later operators. The type is "" if it is
+        not coarser than that of the values."""
         inputs = [row for row in rows if not _is_output(row)]
         before = {id(row): self._before(row) for row in inputs}
         used = [_types(row) + (before[id(row)][0],) for row in inputs if _may_differ(row)]

@@ -19,11 +19,8 @@ _PEAK: Final = 10  # one element may differ by this many times the tolerance of 
 
 
 def beyond(row: Row, tolerance: Tolerance) -> bool | None:
-    """Return whether two tensors differ by more than the tolerance, or None if unknown.
-
-    Recorded statistics can show that values differ, but never that they agree. A row about an argument
-    differs.
-    """
+    """Return whether two tensors differ by more than the tolerance, or None if unknown. Recorded
+    statistics can show that values differ, but never that they agree. A row about an argument differs."""
     compared = row.compared
     if compared.pair.argument is not None:
         return True
@@ -39,11 +36,9 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row: "alone", "order", "agree", "differ" or "unknown".
-
-    A row is "alone" without a partner, and "order" if only the order of operators matched it. Such rows do
-    not take part in decisions. The others say whether the values agree within the tolerance.
-    """
+    """Return the state of a row: "alone", "order", "agree", "differ" or "unknown". A row is "alone"
+    without a partner, and "order" if only the order of operators matched it. Such rows do not take part in
+    decisions. The others say whether the values agree within the tolerance."""
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
@@ -60,10 +55,8 @@ def agrees_by(row: Row, tolerance: Tolerance, note: Literal["rounding", "coarser
 
 
 def row_limit(row: Row, tolerance: Tolerance) -> float:
-    """Return the largest relative distance allowed.
-
-    It is that of the coarsest type of both tensors and of the values they were computed from.
-    """
+    """Return the largest relative distance allowed. It is that of the coarsest type of both tensors and of
+    the values they were computed from."""
     return tolerance.limit(*dtypes_of(row), *filter(None, [row.coarser]))
 
 

@@ -31,12 +31,9 @@ Classes = Mapping[str, str]  # class of each module, by path
 
 
 def unrelated_weights(rows: Sequence[Row]) -> list[Row]:
-    """Return the weights with a cosine near 0 to the reference's, if nearly all differing weights are such,
-    else [].
-
-    It is empty if some weights differ only by training, or if most weights are equal (constant initial values
-    are). Another initialization is not the cause then.
-    """
+    """Return the weights with a cosine near 0 to the reference's, if nearly all differing weights are
+    such, else []. It is empty if some weights differ only by training, or if most weights are equal
+    (constant initial values are). Another initialization is not the cause then."""
     weights: dict[str, Row] = {}
     for row in rows:
         if not is_output(row) and (name := parameter_name(row)):
@@ -63,11 +60,8 @@ def weights_claim(rows: Sequence[Row], unrelated: Sequence[Row]) -> Claim:
 
 def data_claim(rows: Sequence[Row], first: Row) -> Iterator[Claim]:
     """Yield a claim if the first tensor that differs is input data, because nothing recorded before it has
-    weights.
-
-    It is an input of the forward pass that no recorded operator produced, or the output of an operator that
-    draws random numbers and has no input. All tensors before it must have been compared.
-    """
+    weights. It is an input of the forward pass that no recorded operator produced, or the output of an
+    operator that draws random numbers and has no input. All tensors before it must have been compared."""
     entry = entry_of(first)
     at = next(i for i, row in enumerate(rows) if row is first)
     if first.compared.pair.target is None or first.compared.pair.argument is not None:
@@ -98,10 +92,8 @@ def _may_be(output: Row, other: Row) -> bool:
 
 def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
     """Yield a claim if only results of the optimizer differ although its inputs, and both passes, agree.
-
-    ``differing`` are the rows that differ, at least one. The layout has to name the optimizer as a scope. A
-    recorder with such a layout records no scalar arguments.
-    """
+    ``differing`` are the rows that differ, at least one. The layout has to name the optimizer as a scope.
+    A recorder with such a layout records no scalar arguments."""
     first = differing[0]
     parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step
     inside = [row for row in differing if id(row) not in parameters]
@@ -119,10 +111,8 @@ def in_optimizer(row: Row) -> bool:
 
 
 def weight_within(rows: Sequence[Row]) -> Iterator[Claim]:
-    """Yield a claim if the first small difference, within the tolerance, is that of a weight.
-
-    Nothing is claimed if anything compared before the weight is not equal.
-    """
+    """Yield a claim if the first small difference, within the tolerance, is that of a weight. Nothing is
+    claimed if anything compared before the weight is not equal."""
     unequal = [row for row in rows if row.compared.measures and row.compared.measures.differing]
     operator = [row for row in unequal if entry_of(row).recorded == entry_of(unequal[0]).recorded]
     first = next((row for row in operator if not is_output(row)), None)  # listed after the outputs by some
@@ -144,11 +134,8 @@ def rounding_claims(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[Claim
 
 def module_claims(rows: Sequence[Row]) -> Iterator[Claim]:
     """Yield claims about modules of another class on the reference's side, and modules that only one side
-    has.
-
-    Of nested modules only the outermost is named. Nothing is claimed if most modules have other classes, as
-    in a network of another framework.
-    """
+    has. Of nested modules only the outermost is named. Nothing is claimed if most modules have other
+    classes, as in a network of another framework."""
     if all(None not in (row.compared.pair.target, row.compared.pair.reference) for row in rows):
         return
     target, reference = _classes(rows, 0), _classes(rows, 1)

@@ -93,11 +93,9 @@ def compare_steps(
 def decide_steps(
     outcomes: Mapping[tuple[int, int], Outcome], unpaired: Sequence[tuple[int, int]] = ()
 ) -> list[Claim]:
-    """Return the claims on a comparison of many steps, given the outcome of each (rank, step).
-
-    The claims are those of the first step that differs, else of the first undecided one. ``unpaired`` are
-    steps that only one side has. They make an agreement unknown, but are not a difference.
-    """
+    """Return the claims on a comparison of many steps, given the outcome of each (rank, step). The claims
+    are those of the first step that differs, else of the first undecided one. ``unpaired`` are steps that
+    only one side has. They make an agreement unknown, but are not a difference."""
     ordered = sorted(outcomes.items(), key=lambda item: (item[0][1], item[0][0]))
     codes = [exit_code(outcome.claims) for _, outcome in ordered]
     worst = 1 if 1 in codes else 2 if 2 in codes else 0
@@ -123,9 +121,7 @@ def decide_steps(
 
 def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> list[Claim]:
     """Return the claims on steps that all agree: either that they are equal, or their largest difference.
-
-    The tensors that were compared by checksums only are counted.
-    """
+    The tensors that were compared by checksums only are counted."""
     values: dict[str, Any] = {"n": len({step for (_, step), _ in outcomes})}
     claims = [(claim, *at) for at, outcome in outcomes for claim in outcome.claims]
     differing = [

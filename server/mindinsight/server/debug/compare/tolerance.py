@@ -28,10 +28,8 @@ class Tolerance:
     cosine: float | None = None  # smallest cosine, None to ignore it: a small distance implies it
 
     def limit(self, *dtypes: str) -> float:
-        """Return the largest relative distance allowed for the coarsest of the types, 0 for integers alone.
-
-        An unknown type, "", and no type have the limit of float32.
-        """
+        """Return the largest relative distance allowed for the coarsest of the types, 0 for integers
+        alone. An unknown type, "", and no type have the limit of float32."""
         limits = [_limit(dtype) for dtype in dtypes]
         if self.relative is not None and any(limits):
             return self.relative

@@ -30,10 +30,8 @@ _ALONE: Final = 3.0  # times the second largest change: more than one such step 
 
 def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
     """Yield claims about weights of another shape, missing weights, and weights that stop changing.
-
-    ``rows`` are the timeline, ``checkpoints`` the names of its columns. Where tensors cannot be read, nothing
-    is claimed of them.
-    """
+    ``rows`` are the timeline, ``checkpoints`` the names of its columns. Where tensors cannot be read,
+    nothing is claimed of them."""
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
     changed_shape = [(row.name, at) for row in weights if (at := _first_shape(row)) is not None]

@@ -104,12 +104,9 @@ class Condition:
     first_step_only: bool
 
     def judge(self, sample: Sample, limits: Limits) -> Verdict:
-        """Return the verdict of the rule, or one with the error codes that prevent it. Raises UnreadableError
-        and OSError. Of other errors, only those of our rules are raised.
-
-        An empty tensor is no hit. If the rule of another distribution raises another error, the code is
-        ``FAILED``.
-        """
+        """Return the verdict of the rule, or one with the error codes that prevent it. Raises
+        UnreadableError and OSError. Of other errors, only those of our rules are raised. An empty tensor
+        is no hit. If the rule of another distribution raises another error, the code is ``FAILED``."""
         error = 0
         if self.finite_only:
             error = _non_finite_codes(sample.statistics)
@@ -142,10 +139,8 @@ def condition(
     needs_previous: bool = False,
     first_step_only: bool = False,
 ) -> Callable[[Callable[[Sample, Limits], Verdict]], tuple[Condition, ...]]:
-    """Return a decorator that turns a rule into one condition for each of its names.
-
-    The other arguments are the fields of these `Condition`s.
-    """
+    """Return a decorator that turns a rule into one condition for each of its names. The other arguments
+    are the fields of these `Condition`s."""
 
     def register(rule: Callable[[Sample, Limits], Verdict]) -> tuple[Condition, ...]:
         return tuple(
@@ -157,10 +152,8 @@ def condition(
 
 @functools.cache
 def conditions() -> Mapping[str, Condition]:
-    """Return all conditions by id, from the modules of this package and from other distributions.
-
-    The ids of others begin with the name of their entry point and a dot.
-    """
+    """Return all conditions by id, from the modules of this package and from other distributions. The ids
+    of others begin with the name of their entry point and a dot."""
     modules = [
         importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
     ]
@@ -176,11 +169,9 @@ def conditions() -> Mapping[str, Condition]:
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
-    """Return the verdict on the values in ``actual`` that have a limit.
-
-    By the suffix of its name, a value is a hit above (_gt), at least at (_ge), or below (_lt) its limit. An
-    unknown value (None) is no hit. If there is no other hit, the verdict then has an error.
-    """
+    """Return the verdict on the values in ``actual`` that have a limit. By the suffix of its name, a value
+    is a hit above (_gt), at least at (_ge), or below (_lt) its limit. An unknown value (None) is no hit.
+    If there is no other hit, the verdict then has an error."""
     wanted = {name: value for name, value in actual.items() if name in limits}
     findings = tuple(
         Finding(name, _beyond(name, value, limits[name]), float(value))

@@ -65,10 +65,8 @@ class ExpectedHits:
         self._measure = measure
 
     def of_gradient(self, entry: TensorEntry, limit: float) -> Expectation:
-        """Return "cancelled" for a vanishing gradient that is a sum of cancelling terms, else "".
-
-        The mean magnitude of the terms must exceed ``limit``.
-        """
+        """Return "cancelled" for a vanishing gradient that is a sum of cancelling terms, else "". The mean
+        magnitude of the terms must exceed ``limit``."""
         return "cancelled" if is_gradient(entry) and self._cancels(entry, limit) else ""
 
     def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
@@ -93,9 +91,7 @@ class ExpectedHits:
 
     def _began_at_zero(self, entry: TensorEntry) -> bool:
         """Return True if a parameter, or what operators received of it, was zero at the first dumped step.
-
-        Parameters can be recorded after their first update.
-        """
+        Parameters can be recorded after their first update."""
         return any(
             self._magnitude(known) == 0
             for known in self._first
@@ -183,11 +179,9 @@ class ExpectedHits:
         return [user for user in users if is_view(user.type) and len(user.sources) == 1]
 
     def _gradient(self, entry: TensorEntry) -> float | None:
-        """Return the largest mean magnitude of what is known to be a gradient of a parameter, None without.
-
-        For a weight, a backward operator of its module takes what an operator multiplied with the weight. For
-        a bias, it sums. Neither happens for a parameter that requires no gradient.
-        """
+        """Return the largest mean magnitude of what is known to be a gradient of a parameter, None
+        without. For a weight, a backward operator of its module takes what an operator multiplied with the
+        weight. For a bias, it sums. Neither happens for a parameter that requires no gradient."""
         views = self._views(entry)
         names = (entry.operator, *(view.name for view in views))
         users = [user for name in names for user in self._users.get(name, ())]
@@ -259,10 +253,7 @@ class ExpectedHits:
 
     def _cancels(self, given: TensorEntry, least: float) -> bool:
         """Return True if an output, or the output it is a view of, is known to be a sum that is zero up to
-        rounding.
-
-        The mean magnitude of the terms must exceed ``least``.
-        """
+        rounding. The mean magnitude of the terms must exceed ``least``."""
         output = given
         while is_view(output.type) and (source := self._source(output)) is not None:
             output = source

@@ -46,10 +46,8 @@ def change_too_small(sample: conditions.Sample, limits: conditions.Limits) -> co
     needs_previous=True,
 )
 def not_changed(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Return the verdict, a hit if every |now - before| is within atol + rtol * |before|.
-
-    ``equal_nan`` has no effect: MindInsight does not judge a tensor with NaN either.
-    """
+    """Return the verdict, a hit if every |now - before| is within atol + rtol * |before|. ``equal_nan``
+    has no effect: MindInsight does not judge a tensor with NaN either."""
     pairs = _pairs(sample)
     if pairs is None:
         return conditions.Verdict(False, error=conditions.NO_PREVIOUS)

@@ -39,11 +39,9 @@ class Join:
 def join(
     operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, tuple[int, ...]] | None = None
 ) -> Join:
-    """Return the join of operators with the nodes of a graph: by name within a scope, else by module.
-
-    A number ``-opN`` counts how often a process called such an operator, also outside the model, so that
-    equal numbers alone match nothing: see `_pair_group`. ``shapes`` are those of the outputs.
-    """
+    """Return the join of operators with the nodes of a graph: by name within a scope, else by module. A
+    number ``-opN`` counts how often a process called such an operator, also outside the model, so that
+    equal numbers alone match nothing: see `_pair_group`. ``shapes`` are those of the outputs."""
     recorded = list(operators)
     scopes = rename_scopes(recorded, graph, shapes or {})
     dumped_operators = [renamed_operator(operator, scopes) for operator in recorded] if scopes else recorded
@@ -106,10 +104,8 @@ def _without_underscores(name: str) -> str:
 
 
 def _same_but_underscores(ran: Iterable[str], drawn: Iterable[str]) -> dict[str, str]:
-    """Return the stem in the graph of each stem in the dump that differs in leading underscores only.
-
-    Both are names of operators. Stems that either side has twice but for underscores are left out.
-    """
+    """Return the stem in the graph of each stem in the dump that differs in leading underscores only. Both
+    are names of operators. Stems that either side has twice but for underscores are left out."""
     sides: list[dict[str, set[str]]] = [{}, {}]
     both = list(ran), list(drawn)
     if not any("/_" in name for names in both for name in names):
@@ -209,10 +205,8 @@ class _Wiring:
 
     @cached_property
     def trusted(self) -> set[str]:
-        """Return the stems whose numbers are reliable although the dump has only some of them.
-
-        All numbers of that operator name are in the graph, and those of some scope agree completely.
-        """
+        """Return the stems whose numbers are reliable although the dump has only some of them. All numbers
+        of that operator name are in the graph, and those of some scope agree completely."""
         by_type: dict[str, list[str]] = {}
         for stem in self.dumped:
             name = self.graph.names[next(iter(self.drawn[stem].values()))]
@@ -241,11 +235,9 @@ def _nearest(
 
 
 def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[int, ...]]) -> dict[int, int]:
-    """Match the operators of a stem to nodes of the graph, and return the node by number.
-
-    They are matched by rising number if both sides have equally many and neither inputs nor shapes contradict
-    that, else by the operators that feed them. Unmatched numbers are missing.
-    """
+    """Match the operators of a stem to nodes of the graph, and return the node by number. They are matched
+    by rising number if both sides have equally many and neither inputs nor shapes contradict that, else by
+    the operators that feed them. Unmatched numbers are missing."""
     ran, drawn = wiring.dumped[stem], wiring.drawn[stem]
     equal, same = len(ran) == len(drawn), ran.keys() == drawn.keys()
     if same and len(ran) == 1:
@@ -273,10 +265,8 @@ def _pair_by_sources(
     fed: Mapping[int, frozenset[str] | None], feeding: Mapping[int, frozenset[str]]
 ) -> dict[int, int]:
     """Return the graph's node for each operator number of the dump, where the same operators feed both.
-
     Both sides must have equally many operators of a set, or all must have run several times. Numbers and
-    nodes are in rising order.
-    """
+    nodes are in rising order."""
     groups = {
         sources: (
             [number for number, known in fed.items() if known == sources],
@@ -297,10 +287,8 @@ def _pair_by_sources(
 def _shapes_contradict(
     graph: Graph, pairs: Mapping[OperatorKey, int], shapes: Mapping[OperatorKey, tuple[int, ...]]
 ) -> bool:
-    """Return True if the output shapes of operators are those of their nodes in another order.
-
-    Other shapes prove nothing, because they may be those of another batch size.
-    """
+    """Return True if the output shapes of operators are those of their nodes in another order. Other
+    shapes prove nothing, because they may be those of another batch size."""
     both = [(shapes.get(key), shapes_at(graph, node)) for key, node in pairs.items()]
     if len(both) < 2 or not all(shape is not None and drawn for shape, drawn in both):
         return False
@@ -315,11 +303,8 @@ def _by_module(
     shapes: Mapping[OperatorKey, tuple[int, ...]],
 ) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
     """Return the node of each unmatched operator whose module has a single operator in the graph, also
-    unmatched.
-
-    A module may have run several times, with one operator in the graph for each call. Also return the
-    ambiguous operators: their module has several unmatched operators in the graph.
-    """
+    unmatched. A module may have run several times, with one operator in the graph for each call. Also
+    return the ambiguous operators: their module has several unmatched operators in the graph."""
     inside: dict[str, list[int]] = {}
     for node, (name, kind) in enumerate(_kinds(graph)):
         if kind == OPERATOR:
@@ -349,10 +334,8 @@ def _by_call(
     graph: Graph,
     shapes: Mapping[OperatorKey, tuple[int, ...]],
 ) -> dict[OperatorKey, int]:
-    """Return the node of each operator of a module that ran several times, by the order of the calls.
-
-    It is empty if the nodes have several types, or an operator did not run as often as there are nodes.
-    """
+    """Return the node of each operator of a module that ran several times, by the order of the calls. It
+    is empty if the nodes have several types, or an operator did not run as often as there are nodes."""
     drawn = dict(sorted((_split(graph.names[node])[1], node) for node in nodes))
     ran: dict[str, dict[int, OperatorKey]] = {}
     count = 0

@@ -104,10 +104,8 @@ def _all_zero(statistics: AnyStatistics) -> bool:
 def magnitudes(
     results: Iterable[TensorResult], statistic: str, key: Callable[[TensorEntry], Key]
 ) -> dict[Key, float]:
-    """Return the largest known magnitude of a statistic among the outputs with the same key.
-
-    ``statistic`` is a field of `Statistics`. Keys of outputs without a known one are left out.
-    """
+    """Return the largest known magnitude of a statistic among the outputs with the same key. ``statistic``
+    is a field of `Statistics`. Keys of outputs without a known one are left out."""
     largest: dict[Key, float] = {}
     for result in results:
         entry = result.entry
@@ -120,10 +118,8 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Return a column [indices of the tree] with the largest value at each leaf, NaN elsewhere.
-
-    ``nodes`` are the graph's nodes of operators, and ``values`` are the values of operators.
-    """
+    """Return a column [indices of the tree] with the largest value at each leaf, NaN elsewhere. ``nodes``
+    are the graph's nodes of operators, and ``values`` are the values of operators."""
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
     if known:
@@ -215,10 +211,8 @@ class Overlay:
 
     @cached_property
     def updated(self) -> frozenset[OperatorKey]:
-        """Return the keys of the parameters that were recorded after the first operator ran.
-
-        Operators may have received other values than the recorded ones.
-        """
+        """Return the keys of the parameters that were recorded after the first operator ran. Operators may
+        have received other values than the recorded ones."""
         entries = self.listing.entries
         ran = [entry.sequence for entry in entries if entry.type != "Parameter"]
         first = min(ran, default=None)
@@ -238,12 +232,8 @@ class Overlay:
         ]
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
-        """Return a column with a number for each index of the tree: symptoms, or magnitudes of a statistic.
-        For symptoms, also set ``fault`` and ``symptoms``.
-
-        ``colour`` is `SYMPTOMS` or a field of `Statistics`. Scopes and unknown leaves have NaN. ``hits`` are
-        those of watchpoints.
-        """
+        """Return a column with a number for each index of the tree, NaN for scopes and unknown leaves:
+        symptoms, or magnitudes of a statistic. For symptoms, also set ``fault`` and ``symptoms``."""
         done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):
@@ -270,11 +260,9 @@ class Overlay:
         return column
 
     def other_inputs(self, node: int) -> Iterator[Claim]:
-        """Yield a claim if an operator received an output that is not in the graph, instead of an input that
-        is, as after a change of the code.
-
-        Nothing is claimed if that input is missing from the dump, because it may stand for other operators.
-        """
+        """Yield a claim if an operator received an output that is not in the graph, instead of an input
+        that is, as after a change of the code. Nothing is claimed if that input is missing from the dump,
+        because it may stand for other operators."""
         graph, nodes = self.tree.graph, self.joined.nodes
         before = graph.edges.sources[graph.edges.targets == node].tolist()
         expected = [source for source in before if graph.kinds[source] == OPERATOR]
@@ -305,10 +293,8 @@ class Overlay:
         )
 
     def computed(self, column: Doubles) -> Doubles:
-        """Return a column with NaN for leaves that are only views, such as of a module's input.
-
-        Their values were computed elsewhere.
-        """
+        """Return a column with NaN for leaves that are only views, such as of a module's input. Their
+        values were computed elsewhere."""
         views = [
             node
             for node, known in self.operators_of.items()
@@ -340,11 +326,9 @@ class Overlay:
 
 
 def step_masks(listing: Listing, results: Sequence[TensorResult], done: bool) -> frozenset[int]:
-    """Return the sequence numbers of the tensors that are masks, or that an operator fills without reading.
-
-    While tensors are still being measured (not ``done``), every tensor that may turn out to be one is
-    returned.
-    """
+    """Return the sequence numbers of the tensors that are masks, or that an operator fills without
+    reading. While tensors are still being measured (not ``done``), every tensor that may turn out to be
+    one is returned."""
     replaced = frozenset(result.entry.sequence for result in results if is_replaced(result.entry))
     infinite = [
         result.entry
@@ -372,11 +356,9 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
 
 
 def fault_of(listing: Listing, results: Sequence[TensorResult], done: bool) -> Fault | None:
-    """Return the first fault of a step, or None if there is none or its origin is unknown.
-
-    While tensors are still being measured (not ``done``), it is returned only if later measurements cannot
-    change the answer.
-    """
+    """Return the first fault of a step, or None if there is none or its origin is unknown. While tensors
+    are still being measured (not ``done``), it is returned only if later measurements cannot change the
+    answer."""
     if not any(map(is_non_finite, results)):
         return None
     operators = tuple(listing.operators.values())

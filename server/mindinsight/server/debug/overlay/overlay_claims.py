@@ -25,11 +25,8 @@ class Outside(NamedTuple):
 
 def outside_of(overlay: Overlay, done: bool) -> Outside:
     """Return what the boxes of an overlay cannot show: a first fault and operators with non-finite outputs
-    outside the graph, non-finite weights, and norms that changed before the step.
-
-    ``done`` says that all tensors were measured when the symptoms were found. Operators outside the graph
-    are counted only then.
-    """
+    outside the graph, non-finite weights, and norms that changed before the step. ``done`` says that all
+    tensors were measured when the symptoms were found. Operators outside the graph are counted only then."""
     results = list(overlay.listing.results)
     operators, nodes, fault = overlay.listing.operators, overlay.joined.nodes, overlay.fault
     dump, rank, step = overlay.listing.dump, overlay.listing.rank, overlay.listing.step
@@ -51,10 +48,8 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
 
 
 def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Iterator[Claim]:
-    """Yield the claim about the first fault of a step, if there is one.
-
-    The claim says so if the operator of the fault is not among the ``nodes`` of a graph.
-    """
+    """Yield the claim about the first fault of a step, if there is one. The claim says so if the operator
+    of the fault is not among the ``nodes`` of a graph."""
     if fault is None:
         return
     if (key := fault_key(fault)) in nodes:
@@ -75,10 +70,8 @@ def outside_claims(operators: Sequence[Operator]) -> Iterator[Claim]:
 
 def growth_claims(dump: Dump, rank: int, step: int, located: bool) -> list[Claim]:
     """Return the claims about norms that changed up to the step at which a flight recorder wrote its dump.
-
-    It is empty if no norm changed much, or if none were recorded. ``located`` is True if the first fault is
-    known, and then the first output with NaN among those of modules says nothing more.
-    """
+    It is empty if no norm changed much, or if none were recorded. ``located`` is True if the first fault
+    is known, and then the first output with NaN among those of modules says nothing more."""
     health = read_health(dump, rank, step)
     claims = norm_claims(health, step, rank, located) if health else []
     changed = [claim for claim in claims if claim.verdict == "found"]
@@ -107,10 +100,8 @@ def broken_before(operators: Sequence[Operator], results: Sequence[TensorResult]
 
 
 def weight_claims(before: Collection[str], afterwards: Sequence[str], fault: Fault | None) -> Iterator[Claim]:
-    """Yield claims about the weights that were non-finite before the step, and those only after it.
-
-    The weight that brought the first fault is named as such.
-    """
+    """Yield claims about the weights that were non-finite before the step, and those only after it. The
+    weight that brought the first fault is named as such."""
     cause = fault.origin.source if fault is not None and fault.kind == "met" else ""
     if cause in before:
         yield Claim("claim.graph.weight_cause", "found", {"name": cause})

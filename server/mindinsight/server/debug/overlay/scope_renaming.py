@@ -52,10 +52,8 @@ def _last_lengths(names: Iterable[str], shape_of: ShapeOf) -> dict[str, Shape]:
 
 
 def renamed_parameter(name: str, renamed: Mapping[str, str]) -> str:
-    """Return the name of a parameter in the other network, unchanged if its module is not renamed.
-
-    It is ``layers.0.ffn.weight`` for ``blocks.0.mlp.weight``. ``renamed`` has the other scope of each scope.
-    """
+    """Return the name of a parameter in the other network, unchanged if its module is not renamed. It is
+    ``layers.0.ffn.weight`` for ``blocks.0.mlp.weight``. ``renamed`` has the other scope of each scope."""
     modules = {_attributes(before): _attributes(after) for before, after in renamed.items()}
     module, _, own = name.rpartition(".")
     return f"{modules[module]}.{own}" if module and module in modules else name
@@ -73,10 +71,8 @@ def renamed_operator(operator: Operator, renamed: Mapping[str, str]) -> Operator
 
 
 def renamed_name(name: str, renamed: Mapping[str, str]) -> str:
-    """Return a name with the scope of the graph, unchanged if its scope is not in ``renamed``.
-
-    The scope can also be below ``Gradients`` and ``recompute_``.
-    """
+    """Return a name with the scope of the graph, unchanged if its scope is not in ``renamed``. The scope
+    can also be below ``Gradients`` and ``recompute_``."""
     at = name.find(f"{_ROOT}/")
     scope, _, operator = name[max(at, 0) :].rpartition("/")
     return f"{name[:at]}{renamed[scope]}/{operator}" if at >= 0 and scope in renamed else name

@@ -86,10 +86,8 @@ class Archive:
             yield member
 
     def damaged(self) -> str:
-        """Return the name of the first damaged member, or "". Reads all members.
-
-        A member is damaged if it cannot be read, or does not match its CRC-32.
-        """
+        """Return the name of the first damaged member, or "". Reads all members. A member is damaged if it
+        cannot be read, or does not match its CRC-32."""
         for name in self.names():
             try:
                 with self.opened(name) as member:
@@ -250,10 +248,8 @@ def _member_header(archive: Archive, name: str) -> ArrayHeader | UnreadableError
 
 
 def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
-    """Read a header and leave the file at the data. Raises UnreadableError.
-
-    The data must fit into ``length`` bytes.
-    """
+    """Read a header and leave the file at the data. Raises UnreadableError. The data must fit into
+    ``length`` bytes."""
     start = file.read(8)
     if start[:6] != _MAGIC[: len(start)] or length == 0:
         raise UnreadableError("dump.not_npy")

@@ -33,9 +33,7 @@ def refused_outside_steps(
     path: str, folders: Iterable[dump_types.StepFolder]
 ) -> tuple[dump_types.FileDamage, ...]:
     """Return the links and special files of a dump outside its step folders, at most 100, as damage.
-
-    Checked are the folders of ranks, graphs and steps, and the folders next to them.
-    """
+    Checked are the folders of ranks, graphs and steps, and the folders next to them."""
     steps = {Path(folder.path) for folder in folders}
     parents = {parent for step in steps for parent in step.parents if parent.is_relative_to(path)}
     parents.add(Path(path))
@@ -80,10 +78,8 @@ def find_layout(path: str | os.PathLike[str]) -> Layout | None:
 
 def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
     """Return the dump in a directory: its ranks, steps and graphs. Raises UnreadableError
-    (``dump.unknown_layout``) if no layout matches.
-
-    No tensor is read. Call ``find_layout`` first if a directory without a dump is an expected outcome.
-    """
+    (``dump.unknown_layout``) if no layout matches. No tensor is read. Call ``find_layout`` first if a
+    directory without a dump is an expected outcome."""
     layout, skipped = _match_layout(Path(path))
     if layout is None:
         raise UnreadableError("dump.unknown_layout", str(path))
@@ -95,11 +91,8 @@ def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
 def list_tensors(
     dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
 ) -> dump_types.Listing[dump_types.TensorEntry]:
-    """Return the tensors of a rank and step, of one graph or all, in the order they were written. The listing
-    is empty if the dump has no such rank, step or graph.
-
-    Files are listed, not opened.
-    """
+    """Return the tensors of a rank and step, of one graph or all, in the order they were written. The
+    listing is empty if the dump has no such rank, step or graph. Files are listed, not opened."""
     layout = _load_layout(dump.layout)
     listings = []
     for folder in _select_folders(dump, rank, step, graph):
@@ -143,13 +136,9 @@ def describe_tensor(ref: dump_types.TensorRef) -> dump_types.TensorHeader:
 
 
 def read_tensor(ref: dump_types.TensorRef, window: dump_types.Window | None = None) -> dump_types.Array:
-    """Read a tensor, or a window of it, in its own type. Raises UnreadableError.
-
-    Bfloat16 and smaller floats are read as float32.
-
-    Device formats with a known conversion are returned in host order (NCHW). Only the window is read if the
-    file allows it.
-    """
+    """Read a tensor, or a window of it, in its own type. Raises UnreadableError. Bfloat16 and smaller
+    floats are read as float32. Device formats with a known conversion are returned in host order (NCHW).
+    Only the window is read if the file allows it."""
     return np.asarray(tensor_values(ref).part(window or ()))
 
 
@@ -170,11 +159,8 @@ def growing_paths(dump: dump_types.Dump, rank: int, step: int) -> list[Path]:
 
 
 def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[dump_types.DumpDir, ...]:
-    """Return the dumps at and below a directory, breadth first.
-
-    Dumps inside dumps are not searched, and symbolic links are not followed. ``SEARCH_DEPTH`` and
-    ``SEARCH_FOLDERS`` bound the search.
-    """
+    """Return the dumps at and below a directory, breadth first. Dumps inside dumps are not searched, and
+    symbolic links are not followed. ``SEARCH_DEPTH`` and ``SEARCH_FOLDERS`` bound the search."""
     dumps: list[dump_types.DumpDir] = []
     level = [Path(base).absolute()]
     searched = 0

@@ -48,11 +48,8 @@ def host_format(layout: str, axes: int) -> str:
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Return a device array of format ``layout`` in host order and ``shape``, and its new format. Return both
-    unchanged if no conversion fits.
-
-    ``groups`` is the number of groups of a convolution's weights.
-    """
+    """Return a device array of format ``layout`` in host order and ``shape``, and its new format. Return
+    both unchanged if no conversion fits. ``groups`` is the number of groups of a convolution's weights."""
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout
     permuted = _permuted(array, layout, shape, groups)
@@ -103,10 +100,8 @@ def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
 
 def _from_grouped_fractal_z(array: Array, shape: tuple[int, ...], groups: int) -> Array | None:
     """Return grouped convolution weights as (n, c of one group, h, w), or None if the shape does not fit.
-
-    Several groups share a block, each at its own place on the diagonal: the smallest number that fills blocks
-    of c0 and of 16 without a remainder, or all groups.
-    """
+    Several groups share a block, each at its own place on the diagonal: the smallest number that fills
+    blocks of c0 and of 16 without a remainder, or all groups."""
     n, c, h, w = shape
     if n % groups or array.shape[3] == 0:
         return None

@@ -24,11 +24,9 @@ def assemble_operators(
     nodes: dict[str, IrNode],
     arguments_of: ArgumentsOf,
 ) -> tuple[dump_types.Operator, ...]:
-    """Return the operators with dumped tensors, and the others of ``order``, in execution order.
-
-    ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
-    ``arguments_of`` returns the recorded scalar arguments of an operator.
-    """
+    """Return the operators with dumped tensors, and the others of ``order``, in execution order. ``order``
+    and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
+    ``arguments_of`` returns the recorded scalar arguments of an operator."""
     dumped: dict[str, list[dump_types.TensorEntry]] = {}
     for tensor in tensors:
         dumped.setdefault(tensor.recorded, []).append(tensor)
@@ -130,10 +128,8 @@ class Layout(ABC):
         """Return ranks, graphs and steps of a directory. No tensor is listed."""
 
     def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
-        """Return the tensors of a step folder in the order they were written.
-
-        The default is an empty listing.
-        """
+        """Return the tensors of a step folder in the order they were written. The default is an empty
+        listing."""
         return dump_types.Listing(())
 
     def operators(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Operator]:

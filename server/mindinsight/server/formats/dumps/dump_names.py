@@ -43,17 +43,13 @@ class TensorFile(NamedTuple):
 
 def escape_name(name: str) -> str:
     """Return a full operator name as in file names: with underscores for slashes, dots and spaces.
-
-    Backslashes are replaced, too. Ten times faster than ``str.translate``.
-    """
+    Backslashes are replaced, too. Ten times faster than ``str.translate``."""
     return name.replace("/", "_").replace("\\", "_").replace(".", "_").replace(" ", "_")
 
 
 def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None]:
-    """Return the result of `parse_npy_name` for each name, None for a name that is not of a dump.
-
-    One regular expression parses all names, ten times faster.
-    """
+    """Return the result of `parse_npy_name` for each name, None for a name that is not of a dump. One
+    regular expression parses all names, ten times faster."""
     text = "\n".join(names)
     if text.count("\n") >= len(names):  # a name with a line break in it
         return [parse_npy_name(name, f"{folder}/{name}") for name in names]
@@ -88,20 +84,15 @@ def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a file with all tensors of an operator, or return None for other names.
-
-    Such a name ends with the timestamp. ``path`` is stored in the result.
-    """
+    """Parse the name of a file with all tensors of an operator, or return None for other names. Such a
+    name ends with the timestamp. ``path`` is stored in the result."""
     head = _parse_head(name.split("."))
     return head and TensorFile(*head, path=path)
 
 
 def _parse_head(parts: list[str]) -> tuple[str, str, int, int, int] | None:
     """Return type, operator, task, stream and timestamp from the parts of a file name, or None for another
-    name.
-
-    Four more numbers may follow for operators that ran in parts.
-    """
+    name. Four more numbers may follow for operators that ran in parts."""
     if len(parts) >= 9 and len(parts[-1]) < _TIMESTAMP_DIGITS <= len(parts[-5]):
         parts = parts[:-4]
     if len(parts) < 5:
@@ -221,10 +212,7 @@ class GraphFiles:
 
     def nodes(self) -> dict[str, IrNode]:
         """Return the operators of the graphs by full name, {} without a file of a graph. Add files that
-        cannot be read to ``damage``.
-
-        They are from ``.ir`` files if there are any, else from ``.pb``.
-        """
+        cannot be read to ``damage``. They are from ``.ir`` files if there are any, else from ``.pb``."""
         graphs = [self._read(path, read_ir) for path in self._files("graphs", _IR)]
         graphs = graphs or [self._read(path, read_pb) for path in self._files("graphs", _PB)]
         nodes: dict[str, IrNode] = {}
@@ -233,11 +221,9 @@ class GraphFiles:
         return nodes
 
     def _files(self, name: str, pattern: re.Pattern[str]) -> list[Path]:
-        """Return the files with a matching name: files of the folder's own graph first, then by number.
-
-        Of the files of one graph, the last that holds at this step is returned. A file without an iteration
-        in its name holds until the first that has one.
-        """
+        """Return the files with a matching name: files of the folder's own graph first, then by number. Of
+        the files of one graph, the last that holds at this step is returned. A file without an iteration
+        in its name holds until the first that has one."""
         graph_number = self.folder.graph.rpartition("/")[2]
         folder = Path(self.folder.root) / name
         matches = [match for match in map(pattern.fullmatch, files_of(folder)) if match]

@@ -40,10 +40,7 @@ def read_or_report(
     of_tensors: bool = True,
 ) -> Content | None:
     """Return the result of ``read`` for a file, or None, with an item added to ``damage``, if it cannot be
-    read. A missing file adds none if it is ``optional``.
-
-    ``of_tensors`` is stored in the damage.
-    """
+    read. A missing file adds none if it is ``optional``. ``of_tensors`` is stored in the damage."""
     try:
         return read(path)
     except UnreadableError as error:

@@ -126,11 +126,9 @@ def leaves(value: Any) -> Iterator[Leaf]:
 
 
 def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
-    """Return whether all inputs, and whether all outputs, of a call were recorded.
-
-    A side that was not recorded has no field, and a side without tensors has an empty field. The field
-    ``parameters`` of a module lists its weights. Buffers, such as running means, are in no field.
-    """
+    """Return whether all inputs, and whether all outputs, of a call were recorded. A side that was not
+    recorded has no field, and a side without tensors has an empty field. The field ``parameters`` of a
+    module lists its weights. Buffers, such as running means, are in no field."""
     if not isinstance(value, dict):
         return False, False
     if is_weight_gradient(entry):
@@ -143,10 +141,8 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
 
 
 def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
-    """Return the calls that share tensors with a call: the forward call of a backward call, else ().
-
-    For a weight's gradient these are both passes of the module, as far as they are among ``entries``.
-    """
+    """Return the calls that share tensors with a call: the forward call of a backward call, else (). For a
+    weight's gradient these are both passes of the module, as far as they are among ``entries``."""
     module = _MODULE.fullmatch(entry)
     if module and module["dir"] == "parameters_grad":
         head = f"{module['kind']}.{module['path']}.{module['cls']}."
@@ -198,11 +194,8 @@ _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?"
 
 
 def stacks_of_entries(document: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
-    """Return the call stacks by entry, innermost frame first.
-
-    The document is ``{"0": [[entries], [frames]]}`` if entries share a stack, or ``{entry: [frames]}`` in
-    older files.
-    """
+    """Return the call stacks by entry, innermost frame first. The document is ``{"0": [[entries],
+    [frames]]}`` if entries share a stack, or ``{entry: [frames]}`` in older files."""
     stacks: dict[str, tuple[Frame, ...]] = {}
     for key, value in document.items():
         if not isinstance(value, list):
@@ -272,10 +265,8 @@ def list_tensors(folder: StepFolder, layout: str) -> Listing[TensorEntry]:
 
 
 def list_calls(folder: StepFolder) -> Listing[Operator]:
-    """Return the calls in the order of ``dump.json``, with scopes and call stacks.
-
-    Scopes are in ``construct.json``, stacks in ``stack.json``.
-    """
+    """Return the calls in the order of ``dump.json``, with scopes and call stacks. Scopes are in
+    ``construct.json``, stacks in ``stack.json``."""
     damage: list[FileDamage] = []
     entries = _entries(folder, damage)
     slots: dict[str, list[tuple[int, Leaf]]] = {}
@@ -318,9 +309,7 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
 
 def list_arguments(folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """Yield the names of calls with numbers or texts, and these as names and JSON: ``("input.0", "3")``.
-
-    They are in the order of ``dump.json``. Numbers and texts among the results are included.
-    """
+    They are in the order of ``dump.json``. Numbers and texts among the results are included."""
     for name, entry in _entries(folder, []).items():
         arguments = tuple(_arguments(entry))
         if arguments:

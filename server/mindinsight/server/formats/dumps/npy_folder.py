@@ -69,10 +69,8 @@ def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
 
 
 def _complete_lines(path: Path) -> Iterator[str]:
-    """Yield the lines with a line break. Raises UnreadableError for a row that is too long.
-
-    A line without one is the last, or too long for a row.
-    """
+    """Yield the lines with a line break. Raises UnreadableError for a row that is too long. A line without
+    one is the last, or too long for a row."""
     incomplete = False
     for line in read_lines(path, STATISTICS):
         if incomplete:
@@ -178,10 +176,8 @@ NameResolver = Callable[[Iterable[str]], FullNames]
 def list_npy_folder(
     folder: StepFolder, layout: str, resolve: NameResolver, constants: str = ""
 ) -> Listing[TensorEntry]:
-    """Return the tensors of a step folder in the order they were written, constants first.
-
-    ``constants`` is the folder of the constants. ``resolve`` maps recorded operator names to full ones.
-    """
+    """Return the tensors of a step folder in the order they were written, constants first. ``constants``
+    is the folder of the constants. ``resolve`` maps recorded operator names to full ones."""
     damage: list[FileDamage] = []
     constant_files = _sort_by_time(npy_files(constants, damage)) if constants else []
     step_files = _sort_by_time(_join_statistics(npy_files(folder.path, damage), folder.path, damage))

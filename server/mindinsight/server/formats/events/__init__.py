@@ -89,10 +89,8 @@ def decode(
     data: bytes | memoryview, base_offset: int, at_end: bool, schema: Schema = MINDSPORE
 ) -> DecodedSection:
     """Decode the whole records of ``data``, which begins at ``base_offset`` of a file, and may be its end.
-
-    It begins with a record. With ``at_end`` the file ends with ``data``, and an incomplete record at the end
-    is counted in ``pending``.
-    """
+    It begins with a record. With ``at_end`` the file ends with ``data``, and an incomplete record at the
+    end is counted in ``pending``."""
     data = bytes(data)
     records = verified_records(data, at_end, schema)
     rounds = read_rounds(data, records.starts, records.sizes, schema, records.rounds)

@@ -262,10 +262,8 @@ class ValueSpans:
 
 
 def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
-    """Return the spans of the values of ``rows`` with keys at the offsets ``at``.
-
-    Most lengths take one or two bytes.
-    """
+    """Return the spans of the values of ``rows`` with keys at the offsets ``at``. Most lengths take one or
+    two bytes."""
     words = np.asarray(unaligned(data, "<u4")[at], np.uint32)
     first = (words >> np.uint32(8)) & np.uint32(0xFF)
     longer = first >= _MORE
@@ -288,10 +286,8 @@ def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
 
 
 def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: Schema) -> ValueTable:
-    """Decode the values in ``spans``, all of which end inside their records.
-
-    Tags are numbered by ``known_tags``. Kind 0 means that a value is not encoded in the usual way.
-    """
+    """Decode the values in ``spans``, all of which end inside their records. Tags are numbered by
+    ``known_tags``. Kind 0 means that a value is not encoded in the usual way."""
     octets, ends = np.frombuffer(data, np.uint8), spans.ends
     words = np.asarray(unaligned(data, "<u2")[spans.begins], np.uint16)
     tag_sizes = (words >> np.uint16(8)).astype(np.int64)
@@ -398,11 +394,8 @@ def read_columnar(
 def read_layout(
     data: bytes, begins: Ints, ends: Ints, schema: Schema
 ) -> tuple[_Heads, ValueTable, list[str]] | None:
-    """Return heads, values in file order and tags of records with many distinct scalars, one value per tag,
-    or None if any record has an unusual encoding.
-
-    Their payloads are from ``begins`` to ``ends``.
-    """
+    """Return heads, values in file order and tags of records with many distinct scalars, one value per
+    tag, or None if any record has an unusual encoding. Their payloads are from ``begins`` to ``ends``."""
     if ends[-1] + LOOK_AHEAD > len(data):
         return None
     heads, tags, every = _heads(data, begins, ends), TagNumbers(len(begins)), np.arange(len(begins))
@@ -422,10 +415,8 @@ def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars
 def _values(
     data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers, schema: Schema
 ) -> Iterator[ValueTable]:
-    """Yield tables of the values of the records ``rows``, which begin at the offsets ``at``.
-
-    Clears ``heads.fits`` for records that cannot be decoded here.
-    """
+    """Yield tables of the values of the records ``rows``, which begin at the offsets ``at``. Clears
+    ``heads.fits`` for records that cannot be decoded here."""
     waiting: list[ValueSpans] = []
     count = 0
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]

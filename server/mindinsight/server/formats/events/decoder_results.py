@@ -78,12 +78,8 @@ class ValueTable:
 
 
 def read_numbers(data: bytes, kinds: npt.NDArray[np.uint8], offsets: Ints) -> Doubles:
-    """Return the scalars at ``offsets`` as float64.
-
-    Rows of other kinds have arbitrary values.
-
-    At least four bytes must follow each offset.
-    """
+    """Return the scalars at ``offsets`` as float64. Rows of other kinds have arbitrary values. At least
+    four bytes must follow each offset."""
     with np.errstate(invalid="ignore"):  # signalling NaN, and bytes that are not numbers
         numbers = unaligned(data, "<f4")[offsets].astype(np.float64)
     exact = kinds == EXACT
@@ -122,9 +118,7 @@ Tagged: TypeAlias = "tuple[tuple[Scalars, ...], tuple[Payloads, ...], tuple[Ragg
 
 def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
     """Return the scalars, payloads and ragged scalars of a table by kind and tag, each in file order.
-
-    ``names`` are the tags by number.
-    """
+    ``names`` are the tags by number."""
     if not len(table.rows):
         return (), (), ()
     kinds = np.where(table.kinds == EXACT, np.uint8(SCALAR), table.kinds)
@@ -160,11 +154,8 @@ def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
 def _ragged(
     table: ValueTable, names: list[str], order: Ints, tags: Ints, counts: Ints, chosen: npt.NDArray[np.bool_]
 ) -> RaggedScalars:
-    """Return the ``chosen`` groups of a table as ragged scalars.
-
-    ``order`` sorts the table into groups. ``tags`` and ``counts`` are the tag number and the size of each
-    group.
-    """
+    """Return the ``chosen`` groups of a table as ragged scalars. ``order`` sorts the table into groups.
+    ``tags`` and ``counts`` are the tag number and the size of each group."""
     rows = order[np.repeat(chosen, counts)]
     texts = tuple(names[tag] for tag in tags[chosen].tolist())
     return RaggedScalars(texts, counts[chosen], table.rows[rows], _typed(table, rows))
@@ -185,11 +176,9 @@ def _sorted(keys: Ints) -> Ints:
 def assemble(
     starts: Ints, parts: list[RecordBatch], base: int, tensor_kinds: tuple[Kind, ...] = ()
 ) -> tuple[tuple[ScalarBlock, ...], tuple[ScalarRows, ...], tuple[ReferenceColumns, ...]]:
-    """Return the scalar blocks, ragged rows and payload references of all ``parts``, by tag.
-
-    The records start at ``starts``, ``base`` bytes into the file. Only the first event of a tag may state
-    that its tensors are one of ``tensor_kinds``.
-    """
+    """Return the scalar blocks, ragged rows and payload references of all ``parts``, by tag. The records
+    start at ``starts``, ``base`` bytes into the file. Only the first event of a tag may state that its
+    tensors are one of ``tensor_kinds``."""
     steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
     for part in parts:
         steps[part.rows], walls[part.rows] = part.steps, part.walls

@@ -184,10 +184,8 @@ class Schema:
 
 
 def payload_codes(kinds: dict[int, int]) -> npt.NDArray[np.uint8]:
-    """Return the table [256] of ``Schema.payload_codes`` from a dict: code by key, 0 for keys without kind.
-
-    Keys of two bytes are omitted.
-    """
+    """Return the table [256] of ``Schema.payload_codes`` from a dict: code by key, 0 for keys without
+    kind. Keys of two bytes are omitted."""
     return np.array([kinds.get(key, 0) for key in range(256)], np.uint8)
 
 

@@ -39,10 +39,8 @@ def mask_crcs(crcs: Crcs) -> Crcs:
 
 
 def check_crcs(data: bytes, starts: Ints, sizes: Ints) -> Flags:
-    """Return whether the payload of each record matches its checksum, [n] bool.
-
-    ``starts`` and ``sizes`` [n] are the offsets of the records and the sizes of their payloads.
-    """
+    """Return whether the payload of each record matches its checksum, [n] bool. ``starts`` and ``sizes``
+    [n] are the offsets of the records and the sizes of their payloads."""
     good = np.ones(len(starts), np.bool_)
     for first, last in _adjacent_runs(starts, starts + sizes + FRAME_SIZE):
         chosen = slice(first, last)
@@ -64,11 +62,8 @@ def _adjacent_runs(starts: Ints, ends: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _are_all_intact(data: bytes, starts: Ints, sizes: Ints) -> bool:
-    """Return True if all payloads of a run of adjacent records match their checksums.
-
-    The headers are set to zero and the footers to the checksums that continue the CRC, so one call covers the
-    whole run.
-    """
+    """Return True if all payloads of a run of adjacent records match their checksums. The headers are set
+    to zero and the footers to the checksums that continue the CRC, so one call covers the whole run."""
     begin, end = int(starts[0]), int(starts[-1] + sizes[-1]) + FRAME_SIZE
     octets = np.frombuffer(data, np.uint8)[begin:end].copy()
     quads = np.ndarray((len(octets) - 3,), "<u4", octets, 0, (1,))
@@ -142,11 +137,9 @@ _MAX_WINDOW: Final = 1 << 20  # bytes; the arrays of their offsets take several 
 
 
 def find_header(data: bytes, at: int) -> int:
-    """Return the first offset from ``at`` on that holds a valid header, or -1 if there is none.
-
-    Lengths are below 2^31, so four bytes of a header are zero and the top bit of one is clear. Only such
-    offsets are checked.
-    """
+    """Return the first offset from ``at`` on that holds a valid header, or -1 if there is none. Lengths
+    are below 2^31, so four bytes of a header are zero and the top bit of one is clear. Only such offsets
+    are checked."""
     look = _FIRST_WINDOW
     while at + HEADER_SIZE <= len(data):
         count = min(look, len(data) - at - HEADER_SIZE + 1)
@@ -160,10 +153,8 @@ def find_header(data: bytes, at: int) -> int:
 
 
 def _length_crcs(lengths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the CRC-32C of each length written as 8 bytes.
-
-    The CRC is affine over GF(2), so one table lookup per byte suffices.
-    """
+    """Return the CRC-32C of each length written as 8 bytes. The CRC is affine over GF(2), so one table
+    lookup per byte suffices."""
     crcs = np.full(len(lengths), google_crc32c.value(bytes(8)), np.uint32)
     for position, table in enumerate(_crc_tables()):
         crcs ^= table[(lengths >> np.uint32(8 * position)) & np.uint32(255)]
@@ -189,8 +180,9 @@ _CACHE_SIZE: Final = 1 << 18  # bytes compared at a time; they stay in the proce
 
 
 def find_repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
-    """Return the starts of the records from ``at`` on that continue the pattern in ``headers``, and their
-    end.
+    """Return the starts of the records from ``at`` on whose headers repeat the pattern at the end of
+    ``headers``, and the end of the last of them: no starts and ``at`` if there is no pattern, or it does not
+    continue.
 
     The pattern is the sequence that the last of ``headers`` repeat. ``sizes`` maps the 12 header bytes to the
     framed size of a record. There are no starts if ``headers`` end in no pattern or the pattern does not

@@ -115,10 +115,7 @@ def _is_regular(event: event_fields.ParsedEvent, size: int) -> bool:
 
 def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
     """Return a record of wall time, step and float32 scalars with zeros for the data, or None for another
-    record.
-
-    Bytes of the step keep their continuation bit.
-    """
+    record. Bytes of the step keep their continuation bit."""
     octets, last = bytearray(payload), len(payload)
     try:
         if octets[0] != event_fields.EVENT_WALL:
@@ -187,9 +184,7 @@ def read_shapes(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: event_fields.Schema
 ) -> tuple[list[RecordBatch], Ints]:
     """Decode the records ``rows`` of frequent shapes, and return batches and the rows left over.
-
-    ``starts`` and ``sizes`` are the offsets and payload sizes of all records.
-    """
+    ``starts`` and ``sizes`` are the offsets and payload sizes of all records."""
     parts: list[RecordBatch] = []
     if len(rows) < _min_records(int(sizes[rows].max(initial=0))):
         return parts, rows
@@ -242,10 +237,8 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
 
 
 def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: event_fields.Schema) -> list[Ints]:
-    """Group rows with records of one size by the few bytes in which their tags differ.
-
-    The grouping is only a hint. Records of one shape in two groups are still read correctly.
-    """
+    """Group rows with records of one size by the few bytes in which their tags differ. The grouping is
+    only a hint. Records of one shape in two groups are still read correctly."""
     if len(rows) < _MIN_GROUPED:
         return [rows]
     begins = starts[rows] + HEADER_SIZE

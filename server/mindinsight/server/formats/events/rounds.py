@@ -152,11 +152,9 @@ _MAX_STRIDE: Final = 1 << 21  # bytes of a round of many records
 
 
 def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> Round | None:
-    """Return the layout of a round of very many records that begins with record ``row``, or None.
-
-    The round ends before its first tag occurs again. Its records are decoded as columns, because they are too
-    many to parse one by one.
-    """
+    """Return the layout of a round of very many records that begins with record ``row``, or None. The
+    round ends before its first tag occurs again. Its records are decoded as columns, because they are too
+    many to parse one by one."""
     begin, size = int(starts[row]) + HEADER_SIZE, int(sizes[row])
     shape = record_shapes.record_shape(data[begin : begin + size], schema)
     if shape is None or not shape.event.values or not _is_plain(shape.event):
@@ -230,10 +228,8 @@ def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
 
 
 def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
-    """Return the rounds of a known layout that begin at ``at`` with record ``row``, or None.
-
-    All records of the first round must have one step, because a round does not begin in the middle of a step.
-    """
+    """Return the rounds of a known layout that begin at ``at`` with record ``row``, or None. All records
+    of the first round must have one step, because a round does not begin in the middle of a step."""
     header = data[at : at + HEADER_SIZE]
     large = (model for model in _large_models(schema) if model.fixed[:HEADER_SIZE].tobytes() == header)
     for model in (*_models(header, schema), *large):
@@ -256,10 +252,8 @@ def _has_one_step(data: bytes, at: int, model: Round) -> bool:
 
 @lru_cache(maxsize=1 << 8)
 def _models(header: bytes, schema: Schema) -> list[Round]:
-    """Return the cached list of rounds that begin with this record header, newest first.
-
-    Callers change it.
-    """
+    """Return the cached list of rounds that begin with this record header, newest first. Callers change
+    it."""
     return []
 
 
@@ -291,11 +285,8 @@ def read_rounds(
     known: Iterable[KnownRounds] = (),
 ) -> RoundRecords:
     """Decode the records in frequent rounds, and return them and the records left over. Add the layouts of
-    the rounds to those known in this process.
-
-    ``starts`` and ``sizes`` are the offsets and payload sizes of all records. ``known`` are rounds found
-    while the records were scanned.
-    """
+    the rounds to those known in this process. ``starts`` and ``sizes`` are the offsets and payload sizes
+    of all records. ``known`` are rounds found while the records were scanned."""
     batches: list[RecordBatch] = []
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
@@ -328,11 +319,8 @@ def read_rounds(
 def _next_round(
     data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema
 ) -> tuple[int, int, Round | None]:
-    """Find a round at ``row`` or, if that is within a step, at the beginning of the next step.
-
-    Return the number of its first record, how many records to skip if it is not frequent, and its layout or
-    None.
-    """
+    """Find a round at ``row`` or, if that is within a step, at the beginning of the next step. Return the
+    number of its first record, how many records to skip if it is not frequent, and its layout or None."""
     model, skipped = _round_at(data, starts, sizes, row, schema)
     behind = 0 if model is None else _next_step(data, starts[row:], model)
     if behind:
@@ -342,10 +330,8 @@ def _next_round(
 
 def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> tuple[Round | None, int]:
     """Return the round that begins with record ``row`` and ends before the first repeated tag, or None.
-
-    Also returns how many records to skip if this round is not frequent. That is the position of the repeated
-    tag, because a round may begin there.
-    """
+    Also returns how many records to skip if this round is not frequent. That is the position of the
+    repeated tag, because a round may begin there."""
     shapes: list[record_shapes.RecordShape] = []
     records: dict[bytes, int] = {}
     end = min(row + _MAX_ROUND + 1, len(starts))
@@ -409,10 +395,8 @@ def _whole(starts: Ints, rounds: int, model: Round) -> int:
 
 
 def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> RecordBatch:
-    """Decode ``count`` rounds, the first of which is record ``row`` at ``start``.
-
-    Scalars of records with equal steps and wall times refer to the first such record.
-    """
+    """Decode ``count`` rounds, the first of which is record ``row`` at ``start``. Scalars of records with
+    equal steps and wall times refer to the first such record."""
     length = len(model.begins)
     words = model.columns(data, start, count, model.step_ends - _WORD, "<u8")
     walls = model.columns(data, start, count, model.walls, "<f8")

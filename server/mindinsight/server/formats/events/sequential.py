@@ -32,10 +32,8 @@ class Facts:
 def read_sequentially(
     data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[decoder_results.RecordBatch], Facts]:
-    """Parse the records ``rows`` one by one, and return their values and facts.
-
-    Records that are not valid events become damage.
-    """
+    """Parse the records ``rows`` one by one, and return their values and facts. Records that are not valid
+    events become damage."""
     events: dict[int, ParsedEvent] = {}
     damage = []
     for row in rows.tolist():

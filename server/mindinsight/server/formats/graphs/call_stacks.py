@@ -38,10 +38,8 @@ def line_number(digits: str | None) -> int:
 
 def stacks_of(lines: Iterable[str]) -> tuple[tuple[Frame, ...], ...]:
     """Parse MindSpore's lines (``# In file a.py:11, 15~27/code/``) into call stacks, frames in line order.
-
     Merged and gradient operators have several stacks, each after ``# Corresponding ... candidate:`` or a
-    dash. Other lines are ignored.
-    """
+    dash. Other lines are ignored."""
     groups: list[list[Frame]] = [[]]
     for text in lines:
         match = _SOURCE.match(text)

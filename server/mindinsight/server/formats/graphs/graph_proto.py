@@ -62,10 +62,8 @@ class _Fields(NamedTuple):
 
 
 def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
-    """Decode the nodes with messages between ``begins`` and ``ends`` in the bytes of a GraphProto.
-
-    Nodes that cannot be decoded are omitted.
-    """
+    """Decode the nodes with messages between ``begins`` and ``ends`` in the bytes of a GraphProto. Nodes
+    that cannot be decoded are omitted."""
     plain = np.full(len(begins), _is_valid(data, ends))
     texts, columnar, contents = _read_columns(data, begins, ends, plain)
     readable = plain.copy()
@@ -117,10 +115,8 @@ def _split_offsets(size: int, ends: Ints) -> list[int]:
 def _read_columns(
     data: bytes, begins: Ints, ends: Ints, plain: graph.Flags
 ) -> tuple[list[list[str]], _Inputs, Ints]:
-    """Decode texts, inputs and content spans of the nodes in ``plain``.
-
-    Clears the flags of nodes with an unusual encoding.
-    """
+    """Decode texts, inputs and content spans of the nodes in ``plain``. Clears the flags of nodes with an
+    unusual encoding."""
     octets = np.frombuffer(data, np.uint8)
     spans = np.zeros((len(_TEXTS), 2, len(begins)), np.int64)
     contents = np.array([np.full(len(begins), FAR), np.zeros(len(begins), np.int64)])
@@ -165,11 +161,9 @@ def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: graph.Flags) -> tu
 
 
 def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: graph.Flags) -> Iterator[_Fields]:
-    """Yield the first field of every plain message, then the second of each message that has one, and so on.
-
-    Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the few
-    messages with more fields than all others.
-    """
+    """Yield the first field of every plain message, then the second of each message that has one, and so
+    on. Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the
+    few messages with more fields than all others."""
     rows = np.flatnonzero(plain & (begins < ends))
     positions = begins[rows]
     last = len(octets) - 1
@@ -186,10 +180,8 @@ def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: graph.Flags) -> It
 
 
 def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, Ints]:
-    """Return the start and end offset of each field's content.
-
-    The end is `FAR` for wire types that graph messages do not use.
-    """
+    """Return the start and end offset of each field's content. The end is `FAR` for wire types that graph
+    messages do not use."""
     values, after = varints(octets, positions)
     wires = keys & 7
     begins = np.where(wires == _LENGTH, after, positions)
@@ -203,10 +195,8 @@ def _contents(octets: _Octets, keys: _Octets, positions: Ints) -> tuple[Ints, In
 
 
 def _reader(data: bytes) -> _Read:
-    """Return a function ``read(spans, plain)`` that decodes the texts at the spans [2, n].
-
-    The function clears ``plain`` for texts that are not UTF-8.
-    """
+    """Return a function ``read(spans, plain)`` that decodes the texts at the spans [2, n]. The function
+    clears ``plain`` for texts that are not UTF-8."""
     decoded = data.decode("latin-1")  # its slices are the texts, as long as these are ASCII
 
     def read(spans: Ints, plain: graph.Flags) -> list[str]:
@@ -235,10 +225,8 @@ def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
 def _read_sequentially(
     data: bytes, begins: Ints, ends: Ints, texts: list[list[str]], readable: graph.Flags, rows: Iterable[int]
 ) -> _Inputs:
-    """Decode the nodes ``rows`` with protobuf and return their inputs.
-
-    Fills in ``texts`` and ``readable``.
-    """
+    """Decode the nodes ``rows`` with protobuf and return their inputs. Fills in ``texts`` and
+    ``readable``."""
     owners: list[int] = []
     names: list[str] = []
     types: list[int] = []
@@ -392,10 +380,8 @@ def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> N
 
 
 def _edges(nodes: Nodes, outer: _Outer) -> tuple[graph.Edges, dict[str, int], int]:
-    """Return the edges, the operators by name, and the number of inputs with an unknown name.
-
-    For one name, operators take precedence over parameters, and parameters over constants.
-    """
+    """Return the edges, the operators by name, and the number of inputs with an unknown name. For one
+    name, operators take precedence over parameters, and parameters over constants."""
     operators = len(nodes.names)
     parameters, constants = outer.names
     operators_by_name = dict(zip(nodes.names, range(operators), strict=True))

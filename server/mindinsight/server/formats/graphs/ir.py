@@ -39,11 +39,9 @@ class Dataflow:
     sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
-        """Add an operator under the key that arguments use, and return the names of its sources.
-
-        These are at most ``IR.depth``. ``arguments`` are keys. The last argument of ``TupleGetItem`` is the
-        index as text.
-        """
+        """Add an operator under the key that arguments use, and return the names of its sources. These are
+        at most ``IR.depth``. ``arguments`` are keys. The last argument of ``TupleGetItem`` is the index as
+        text."""
         sources = self._sources(op, arguments)
         self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
         return tuple(islice(dict.fromkeys(source for source in sources if source), IR.depth))
@@ -108,10 +106,8 @@ def parse_ir(lines: Iterable[str]) -> IrText:
 
 
 def read_ir_parameters(path: Path) -> tuple[str, ...]:
-    """Read the names of the parameters only. Raises UnreadableError.
-
-    They precede the first operator, and the rest is not read.
-    """
+    """Read the names of the parameters only. Raises UnreadableError. They precede the first operator, and
+    the rest is not read."""
     lines = read_lines(path, IR, MAX_STATEMENT)
     head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)
     return tuple(dict.fromkeys(match[2] for match in map(_PARAMETER.match, head) if match))
@@ -132,10 +128,8 @@ def _node(block: list[str], dataflow: Dataflow) -> IrNode | None:
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:
-    """Yield statements with continuation lines joined (literals, code over two lines).
-
-    A statement is truncated at MAX_STATEMENT.
-    """
+    """Yield statements with continuation lines joined (literals, code over two lines). A statement is
+    truncated at MAX_STATEMENT."""
     statement: list[str] = []
     length = 0
     for line in lines:
@@ -177,11 +171,8 @@ def _first(pattern: re.Pattern[str], block: list[str]) -> str:
 
 
 def read_pb(path: Path) -> IrText:
-    """Return the parameters and operators of a file with a ModelProto. Raises UnreadableError.
-
-    Nodes are decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a
-    message.
-    """
+    """Return the parameters and operators of a file with a ModelProto. Raises UnreadableError. Nodes are
+    decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a message."""
     with opened(path) as file:
         length = length_of(file)
         modified = os.fstat(file.fileno()).st_mtime_ns

@@ -115,10 +115,8 @@ class PipelineProfile:
         )
 
     def between_queues(self, number: int) -> list[int]:
-        """Return the ids of an operator and of the operators without a queue that feed it.
-
-        The queues before and after them cannot distinguish the work of these operators.
-        """
+        """Return the ids of an operator and of the operators without a queue that feed it. The queues
+        before and after them cannot distinguish the work of these operators."""
         together = [number]
         for current in together:
             together += [
@@ -193,11 +191,8 @@ class _Means(BaseModel):
 
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
     """Return the newest profile of a rank, or of any rank for None, and the number of profiles, (None, 0)
-    without a profile.
-
-    The folders and the folders of profilers below them are searched. A table beside the samples of the same
-    rank does not count.
-    """
+    without a profile. The folders and the folders of profilers below them are searched. A table beside the
+    samples of the same rank does not count."""
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]
     samples = {(path.parent.parent, rank_of(path)) for path in every if path.suffix == ".json"}
@@ -230,7 +225,8 @@ def rank_of(path: Path) -> int:
 
 
 def read_profile(path: Path) -> PipelineProfile:
-    """Read a profile and the other files that MindSpore wrote beside it. Raises ProfileError, OSError."""
+    """Read a profile and the other files that MindSpore wrote beside it, which are ignored if missing or
+    invalid. Raises ProfileError or OSError if the profile itself cannot be read."""
     rank, folder = rank_of(path), path.parent
     data = _content(path)
     profile = parse_samples(data) if path.suffix == ".json" else parse_table(data.decode("utf-8", "replace"))
@@ -275,11 +271,9 @@ def _row_of(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_batches(data: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Parse the trace of batches. Return [n] times and [n] waits per batch in milliseconds.
-
-    A line is "kind part batch value time". Other lines are skipped, and so is the first batch, which waits
-    for the start of the workers.
-    """
+    """Parse the trace of batches. Return [n] times and [n] waits per batch in milliseconds. A line is
+    "kind part batch value time". Other lines are skipped, and so is the first batch, which waits for the
+    start of the workers."""
     lines = re.findall(rb"^0 0 (\d{1,18}) (\d{1,18}) (\d{1,18})$", data, re.MULTILINE)
     rows = [(int(wait), int(time)) for batch, wait, time in lines if int(batch) > 1]
     return tuple(time for _, time in rows), tuple(wait for wait, _ in rows)
@@ -320,11 +314,9 @@ def _with_cpu(profile: PipelineProfile, use: _UseSamples | None, means: _Means |
 
 
 def _while_taking(profile: PipelineProfile, stamps: Sequence[int]) -> PipelineProfile:
-    """Return the profile with the samples between the first batch and the last.
-
-    Before it queues fill while the network is compiled, and after it they are empty. Without the times of
-    samples or batches, the profile is returned as it is.
-    """
+    """Return the profile with the samples between the first batch and the last. Before it queues fill
+    while the network is compiled, and after it they are empty. Without the times of samples or batches,
+    the profile is returned as it is."""
     counts = {len(operator.queue) for operator in profile.operators.values() if operator.queue}
     if counts != {len(stamps)} or not profile.batches:
         return profile
@@ -363,11 +355,8 @@ def _content(path: Path) -> bytes:
 
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
     """Return the path in the drawing of each operator of a profile, {} if profile and recorded pipeline
-    differ.
-
-    Inline operators are ignored on both sides, the others must agree in order and name. Names of sources are
-    not compared, because MindSpore's classes and functions name them differently.
-    """
+    differ. Inline operators are ignored on both sides, the others must agree in order and name. Names of
+    sources are not compared, because MindSpore's classes and functions name them differently."""
     operators = profile.operators
 
     def outer(numbers: Iterable[int]) -> list[int]:

@@ -23,10 +23,8 @@ def pipeline_steps(pipeline: dict[str, Any]) -> Step:
 
 
 def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
-    """Convert a data pipeline in MindInsight's JSON form (lineage.py) to a graph.
-
-    Settings become attributes. A step with operations or a sampler becomes a scope that contains them.
-    """
+    """Convert a data pipeline in MindInsight's JSON form (lineage.py) to a graph. Settings become
+    attributes. A step with operations or a sampler becomes a scope that contains them."""
     proto = GraphProto(name="dataset")
     proto.outputs.add(name=_add_step(proto, pipeline)[0])
     return read_graph(proto.SerializeToString())

@@ -97,18 +97,14 @@ class PrCurve:
 
     @property
     def thresholds(self) -> Doubles:
-        """Return the thresholds [k], evenly spaced from 0 to 1.
-
-        A prediction counts as positive from its threshold on.
-        """
+        """Return the thresholds [k], evenly spaced from 0 to 1. A prediction counts as positive from its
+        threshold on."""
         return np.linspace(0.0, 1.0, self.rows.shape[1])
 
     @property
     def drawn(self) -> int:
         """Return the number of thresholds up to the last one with a positive prediction, 0 without one.
-
-        Precision is not defined above it.
-        """
+        Precision is not defined above it."""
         with np.errstate(invalid="ignore", over="ignore"):  # counts that are not finite
             (positive,) = np.nonzero(self.rows[0] + self.rows[1] > 0)
         return int(positive[-1]) + 1 if len(positive) else 0
@@ -116,9 +112,7 @@ class PrCurve:
     @property
     def average_precision(self) -> float:
         """Return the precisions summed by the recall that each adds, NaN without a positive prediction.
-
-        Source: sklearn.metrics.average_precision_score.
-        """
+        Source: sklearn.metrics.average_precision_score."""
         count = self.drawn
         precision, recall = self.rows[4, :count], self.rows[5, :count]
         with np.errstate(invalid="ignore", over="ignore"):
@@ -127,9 +121,7 @@ class PrCurve:
     @property
     def roc(self) -> Doubles | None:
         """Return the false and true positive rates [2, k], or None if the counts do not determine them.
-
-        Counts that writers left out are zero or NaN, or their sums differ between thresholds.
-        """
+        Counts that writers left out are zero or NaN, or their sums differ between thresholds."""
         true_positives, false_positives, true_negatives, false_negatives = self.rows[:4]
         with np.errstate(invalid="ignore", over="ignore"):
             sums = np.stack([false_positives + true_negatives, true_positives + false_negatives])
@@ -142,9 +134,7 @@ class PrCurve:
     @property
     def roc_area(self) -> float:
         """Return the area under the ROC curve by the trapezoidal rule, or NaN if the curve is unknown.
-
-        Source: sklearn.metrics.roc_auc_score.
-        """
+        Source: sklearn.metrics.roc_auc_score."""
         if (rates := self.roc) is None:
             return float("nan")
         ends = np.ones((2, 1)), rates, np.zeros((2, 1))  # everything and nothing is predicted to be positive

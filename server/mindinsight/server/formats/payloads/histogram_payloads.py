@@ -47,11 +47,8 @@ class Histograms:
 
 def histograms(payloads: Sequence[bytes]) -> Histograms:
     """Decode the histograms of ``payloads``, in order. Raises UnreadableError with the number of the first
-    invalid one.
-
-    One field of all messages is read in each step, because the histograms of a run have about the same number
-    of buckets. Messages with an unusual encoding are re-encoded one by one.
-    """
+    invalid one. One field of all messages is read in each step, because the histograms of a run have about
+    the same number of buckets. Messages with an unusual encoding are re-encoded one by one."""
     messages = _laid_out(payloads)
     decoded = _read(messages)
     if not messages.fits.all():

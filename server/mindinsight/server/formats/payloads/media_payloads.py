@@ -24,10 +24,8 @@ class Image:
 
 
 def image(payload: bytes) -> Image:
-    """Return the picture in an image message, empty bytes if it has none. Raises UnreadableError.
-
-    The size is taken from the picture itself, or from the message if the picture does not state it.
-    """
+    """Return the picture in an image message, empty bytes if it has none. Raises UnreadableError. The size
+    is taken from the picture itself, or from the message if the picture does not state it."""
     fields = _last_fields(payload, "image")
     encoded = fields.get(_ENCODED, b"")
     width, height = picture_size(encoded)
@@ -66,10 +64,8 @@ _CONTENT: Final = 1 << 3 | 2  # key of Summary.Text
 
 
 def text(payload: bytes) -> str:
-    """Decode a text message, "" if it has no text. Raises UnreadableError.
-
-    Bytes that are not UTF-8 become escapes.
-    """
+    """Decode a text message, "" if it has no text. Raises UnreadableError. Bytes that are not UTF-8 become
+    escapes."""
     return show_text(_last_fields(payload, "text").get(_CONTENT, b""))
 
 

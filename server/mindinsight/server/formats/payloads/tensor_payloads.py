@@ -53,9 +53,7 @@ class Tensor:
 
 def tensor(payload: bytes) -> Tensor:
     """Decode a tensor message. Raises UnreadableError, also if shape and data contradict each other.
-
-    ``raw_data`` takes precedence over number fields, because it is exact.
-    """
+    ``raw_data`` takes precedence over number fields, because it is exact."""
     with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
         rest, spans = _split(payload, 0, len(payload))
         message = TensorProto.FromString(rest)

@@ -183,10 +183,8 @@ class _Value:
         return sound_type(self.data[start : min(stop, start + SIGNATURE_BYTES)]) is not None
 
     def _with_label(self, sound: tuple[int, int], label: tuple[int, int]) -> tuple[int, int]:
-        """Return the span of the fields of a sound and its label, so that they form one message.
-
-        Return the span of the sound alone if its length has an unusual encoding.
-        """
+        """Return the span of the fields of a sound and its label, so that they form one message. Return
+        the span of the sound alone if its length has an unusual encoding."""
         start, stop = sound
         size = stop - start
         at = start - max(1, (size.bit_length() + 6) // 7) - 1

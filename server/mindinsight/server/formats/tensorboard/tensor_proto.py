@@ -96,10 +96,7 @@ def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
 
 def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | int | None:
     """Return the number of a one-element tensor, or the span of its float32 or float64, or None if it is
-    invalid.
-
-    Integers are exact.
-    """
+    invalid. Integers are exact."""
     spans = [tensor.content] if tensor.content else [(start, stop) for _, start, stop in tensor.values]
     if tensor.dtype in (1, 2) and len(spans) == 1 and spans[0][1] - spans[0][0] == 4 * tensor.dtype:
         return spans[0]
@@ -122,11 +119,9 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
 
 
 def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:
-    """Return the numbers [count] in the type of the message, bfloat16 as bits. Raises UnreadableError, also
-    if shape and data contradict each other.
-
-    If fewer are recorded, the last one is repeated, or zero if there is none.
-    """
+    """Return the numbers [count] in the type of the message, bfloat16 as bits. Raises UnreadableError,
+    also if shape and data contradict each other. If fewer are recorded, the last one is repeated, or zero
+    if there is none."""
     kind = TYPES.get(tensor.dtype, ("", ""))[0]
     count = tensor.count
     if kind in ("", "O") or count < 0 or len(tensor.shape) > _MAX_AXES:

@@ -59,11 +59,8 @@ def _histogram_of(
     number: float,
     lost: float = 0.0,
 ) -> Summary.Histogram:
-    """Return a histogram message with these buckets. ``extremes`` are smallest value, largest value and sum,
-    NaN for an unknown sum.
-
-    ``lost`` of the ``number`` values are NaN.
-    """
+    """Return a histogram message with these buckets. ``extremes`` are smallest value, largest value and
+    sum, NaN for an unknown sum. ``lost`` of the ``number`` values are NaN."""
     whole = np.rint(np.clip(np.nan_to_num(counts), -_MAX_COUNT, _MAX_COUNT)).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         widths = right - left
@@ -79,10 +76,8 @@ _ENCODED_AUDIO: Final = 4 << 3 | 2
 
 
 def transcode(kind: str, payload: bytes) -> bytes:
-    """Return the payload of a TensorBoard file as a message of our format. Raises UnreadableError.
-
-    Payloads of other kinds are returned unchanged.
-    """
+    """Return the payload of a TensorBoard file as a message of our format, or unchanged for a kind that is
+    not transcoded. Raises UnreadableError if the payload is invalid."""
     make = _TRANSCODERS.get(kind)
     if make is None:
         return payload

@@ -67,11 +67,8 @@ class CheckpointFile:
 
 
 def open_checkpoint(path: Path) -> CheckpointFile:
-    """List the tensors of a checkpoint. Raises UnreadableError for a file that is not a checkpoint, and for
-    an encrypted or compressed one.
-
-    A truncated end is reported in ``damage``.
-    """
+    """List the tensors of a checkpoint. Raises UnreadableError for a file that is not a checkpoint, and
+    for an encrypted or compressed one. A truncated end is reported in ``damage``."""
     with opened(path) as file:
         start = file.read(4)
         if start in _UNREADABLE_FORMATS:
@@ -113,11 +110,8 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:
-    """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked. Raises
-    UnreadableError if the file cannot be opened.
-
-    A file of a remote store is not fetched for this.
-    """
+    """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked.
+    Raises UnreadableError if the file cannot be opened. A file of a remote store is not fetched for this."""
     if file.checksum is None:
         return None
     checksum = 0

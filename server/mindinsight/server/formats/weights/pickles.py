@@ -44,13 +44,8 @@ _BROKEN: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowEr
 
 def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
     """Interpret one pickle by the callbacks ``calls`` and return its value. Raises UnreadableError for
-    anything but a complete pickle.
-
-    The file is left positioned after its end.
-
-    Sets are returned as lists. ``read`` of the file must not allocate more than the file holds: pass
-    ``FileBytes`` or bytes in memory.
-    """
+    anything but a complete pickle. The file is left positioned after its end. Sets are returned as lists.
+    ``read`` of the file must not allocate more than the file holds: pass ``FileBytes`` or bytes in memory."""
     machine = _Machine(calls)
     with unreadable("dump.bad_pickle", "pickle", *_BROKEN):
         instructions = pickletools.genops(cast(IO[bytes], file))

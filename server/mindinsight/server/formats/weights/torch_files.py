@@ -69,10 +69,8 @@ class UnreadTensor(Opaque):
 
 
 def _leaves(value: object) -> Iterator[tuple[str, object]]:
-    """Yield the leaves of nested containers with their paths: tensors, numbers, text.
-
-    Each container is visited once, even if it contains itself.
-    """
+    """Yield the leaves of nested containers with their paths: tensors, numbers, text. Each container is
+    visited once, even if it contains itself."""
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
@@ -89,10 +87,8 @@ def _leaves(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _children(item: object) -> Iterator[tuple[object, object]]:
-    """Yield the items of a container with their keys; of an object those of its state.
-
-    States form a chain, which may lead back to its beginning.
-    """
+    """Yield the items of a container with their keys; of an object those of its state. States form a
+    chain, which may lead back to its beginning."""
     chain: set[int] = set()
     while isinstance(item, Opaque) and id(item) not in chain:
         chain.add(id(item))

@@ -68,10 +68,8 @@ class Comparison:
         return BoxCounts(operators, changed, only, follows, missing)
 
     def state(self, side: Side, index: int) -> int:
-        """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS.
-
-        ONLY: the other graph has no part of the subtree. FOLLOWS: only inputs of its operators differ.
-        """
+        """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS. ONLY: the other graph has no part
+        of the subtree. FOLLOWS: only inputs of its operators differ."""
         sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
             return ONLY
@@ -153,11 +151,8 @@ def _totals(tree: Tree, states: Codes) -> Offsets:
 
 
 def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
-    """Return [n] a number for every node of both graphs, equal for nodes that are the same input.
-
-    Partners are the same input, but parameters only if their types are equal, too. Constants are compared by
-    value.
-    """
+    """Return [n] a number for every node of both graphs, equal for nodes that are the same input. Partners
+    are the same input, but parameters only if their types are equal, too. Constants are compared by value."""
     columns, partners = matching.columns, matching.node_partners
     count = len(columns.kinds)
     identity = np.arange(count)
@@ -282,10 +277,8 @@ def _input_differences(
 def _other_input(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> Iterator[bool]:
-    """Yield for each input whether it differs from its counterpart, for operators with unequal input counts.
-
-    It differs if it is another parameter or constant, or lost (`is_lost`).
-    """
+    """Yield for each input whether it differs from its counterpart, for operators with unequal input
+    counts. It differs if it is another parameter or constant, or lost (`is_lost`)."""
     graphs = matching.left.graph, matching.right.graph
     for pair in paired_inputs(matching, input_ids, nodes):
         yield is_lost(matching, pair) or (
@@ -304,9 +297,7 @@ def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
 
 def input_name(graph: Graph, node: int, user: int = -1) -> str:
     """Return the name to show for an input node. For a Load it is the name of the parameter that it reads.
-
-    The innermost scope precedes it if the operator ``user`` lies in another scope.
-    """
+    The innermost scope precedes it if the operator ``user`` lies in another scope."""
     if graph.types[node] == "Load":
         node = next(iter(graph.inputs_of(node)), node)
     scope, _, name = graph.names[node].rpartition("/")
@@ -322,11 +313,9 @@ def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """Yield the tree indices of operators that are CHANGED or ONLY, and of scopes that are ONLY, ascending.
-
-    Such a scope is yielded instead of its contents. Operators in state FOLLOWS, equal ones with different
-    inputs, are omitted.
-    """
+    """Yield the tree indices of operators that are CHANGED or ONLY, and of scopes that are ONLY,
+    ascending. Such a scope is yielded instead of its contents. Operators in state FOLLOWS, equal ones with
+    different inputs, are omitted."""
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     index = 1
     while index < len(tree.paths):
@@ -376,10 +365,8 @@ class Change(NamedTuple):
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
-    """Return the grouped changes of a comparison, those that only follow from others last.
-
-    Whole scopes come first, then the edits by kind, in the order of the graph.
-    """
+    """Return the grouped changes of a comparison, those that only follow from others last. Whole scopes
+    come first, then the edits by kind, in the order of the graph."""
     groups: dict[Hashable, list[Change]] = {}
     for change in (
         *_one_sided(comparison),
@@ -464,11 +451,9 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 
 
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
-    """Return the changed attributes, constants and inputs of a pair of one type, or else its changed output.
-
-    The pair is given by its nodes, and by its indices in the trees as ``position``, here and below. The list
-    is empty if the pair differs only in the parameters that it uses.
-    """
+    """Return the changed attributes, constants and inputs of a pair of one type, or its changed output if
+    there are none. Return [] if nothing changed, or if these are equal and the pair uses other parameters or
+    constants."""
     changes = [
         *attribute_changes(comparison, nodes, position),
         *constant_changes(comparison, nodes, position),

@@ -119,9 +119,8 @@ def _surroundings_agree(comparison: Comparison) -> bool:
 
 def _only_reordered(comparison: Comparison) -> bool:
     """Return True if the graphs differ only in the order of side effects and of inputs that are unordered.
-
-    Unordered are the inputs of sums and of commutative operators, and the elements of tuples made for these.
-    """
+    Unordered are the inputs of sums and of commutative operators, and the elements of tuples made for
+    these."""
     if any(((states == CHANGED) | (states == ONLY)).any() for states in comparison.states):
         return False
     if not _surroundings_agree(comparison):
@@ -232,9 +231,7 @@ def _one_type(remaining: Remaining) -> bool:
 
 def _unnamed(comparison: Comparison, remaining: dict[str, list[str]], others: bool) -> Claim:
     """Return the claim that counts the differences without an edit, as the page counts operators.
-
-    ``remaining`` are their names by state. ``others`` is True if there are claims about edits, too.
-    """
+    ``remaining`` are their names by state. ``others`` is True if there are claims about edits, too."""
     if not _count(remaining):
         lonely = _lonely_parameters(comparison)
         remaining = {"alone": lonely} if lonely else {"follows": _first_that_follows(comparison)}
@@ -291,9 +288,7 @@ def _forward(graph: Graph) -> Flags:
 
 def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
     """Yield the types of operators that were replaced, with the new types, outside the backward pass.
-
-    ``hidden`` are operators of the left graph in replaced modules.
-    """
+    ``hidden`` are operators of the left graph in replaced modules."""
     left, right = comparison.trees
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0)).tolist()
     places: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -328,10 +323,8 @@ def _where(paths: list[str]) -> str | Claim:
 
 
 def _rewired(comparison: Comparison, forward: Flags, hidden: set[int]) -> Iterator[Claim]:
-    """Yield claims about operators of the forward pass with another input than before.
-
-    Both inputs must have partners. Operators of one scope with the same other input are one claim.
-    """
+    """Yield claims about operators of the forward pass with another input than before. Both inputs must
+    have partners. Operators of one scope with the same other input are one claim."""
     left, right = comparison.trees
     streams: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for node in comparison.rewired[forward[comparison.rewired]].tolist():
@@ -461,10 +454,8 @@ class _Details(NamedTuple):
 
 
 def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> _Details:
-    """Return the changed attributes, constants and parameters of the forward pass, equal ones as one claim.
-
-    If there are too many kinds of changes to be read in sentences, there is no claim.
-    """
+    """Return the changed attributes, constants and parameters of the forward pass, equal ones as one
+    claim. If there are too many kinds of changes to be read in sentences, there is no claim."""
     graphs = comparison.matching.columns.graphs
     users = users_of(graphs[LEFT], forward[LEFT])
     groups: Groups = {}
@@ -555,10 +546,8 @@ def _unexplained(
     details: _Details,
 ) -> Remaining:
     """Return the names of operators whose difference no edit explains: in the forward pass, and elsewhere.
-
-    They are grouped by state. Those in the forward pass of only one graph are also returned by side and type.
-    Parameters of another type count as operators of the forward pass if no operator differs.
-    """
+    They are grouped by state. Those in the forward pass of only one graph are also returned by side and
+    type. Parameters of another type count as operators of the forward pass if no operator differs."""
     rewired = set(comparison.rewired.tolist())
     graphs = comparison.matching.columns.graphs
     retyped = {

@@ -10,11 +10,9 @@ from mindinsight.server.graph.model.graph import OPERATOR, Offsets
 def paired_inputs(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Return the inputs of two nodes, one of each graph, in pairs and in order. -1 is a missing counterpart.
-
-    If both nodes have equally many inputs, these are paired by position. Otherwise equal inputs are paired,
-    and the inputs between two pairs in order.
-    """
+    """Return the inputs of two nodes, one of each graph, in pairs and in order. -1 is a missing
+    counterpart. If both nodes have equally many inputs, these are paired by position. Otherwise equal
+    inputs are paired, and the inputs between two pairs in order."""
     trees = matching.left, matching.right
     left, right = (tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True))
     if len(left) == len(right):
@@ -29,10 +27,8 @@ def paired_inputs(
 
 def is_lost(matching: Matching, pair: tuple[int, int]) -> bool:
     """Return True if only one of two operators has the input in ``pair``, although both graphs have that
-    input.
-
-    The output of an operator that only one graph has is not lost: that operator is an edit of its own.
-    """
+    input. The output of an operator that only one graph has is not lost: that operator is an edit of its
+    own."""
     if min(pair) >= 0:
         return False
     graph = (matching.right if pair[0] < 0 else matching.left).graph

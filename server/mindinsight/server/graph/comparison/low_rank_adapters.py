@@ -73,9 +73,7 @@ def _layer_behind(graph: Graph, node: int) -> int:
 
 def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterator[Adapter]:
     """Yield the LoRA adapters that only the graph on ``side`` has: out = base(x) + scale · B(A(x)).
-
-    ``forward`` [n] flags the operators of its forward pass.
-    """
+    ``forward`` [n] flags the operators of its forward pass."""
     tree = comparison.trees[side]
     graph, count = tree.graph, comparison.matching.columns.left_count
     partners = (
@@ -121,9 +119,7 @@ def _shared_scopes(first: str, second: str) -> list[str]:
 
 def lora_claims(adapters: list[list[Adapter]]) -> Iterator[Claim]:
     """Yield one claim for each LoRA rank of the adapters that only the left or only the right graph has.
-
-    ``adapters`` are those of the left and those of the right graph.
-    """
+    ``adapters`` are those of the left and those of the right graph."""
     keys = (
         ("claim.graph.lora_removed", "claim.graph.lora_removed_places"),
         ("claim.graph.lora", "claim.graph.lora_places"),

@@ -110,11 +110,9 @@ def _entry(tree: Tree, scope: int) -> int:
 
 
 def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> set[int]:
-    """Return the rewired operators of the left graph that differ only because modules moved.
-
-    These are the operators in moved modules, and operators whose inputs are equal once each moved module is
-    replaced by its own input.
-    """
+    """Return the rewired operators of the left graph that differ only because modules moved. These are the
+    operators in moved modules, and operators whose inputs are equal once each moved module is replaced by
+    its own input."""
     passed: list[dict[int, int]] = [{}, {}]  # by operator of a moved module what the module takes
     moved: set[int] = set()
     for order in reorderings:
@@ -141,9 +139,7 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
 
 def _identity(comparison: Comparison, side: Side, node: int, passed: dict[int, int]) -> int:
     """Return the identity of an input, after skipping the moved modules before it, or -1 if unknown.
-
-    Matched parameters are the same input, also if their shapes differ.
-    """
+    Matched parameters are the same input, also if their shapes differ."""
     while node in passed:
         node = passed[node]
     if node < 0 or comparison.trees[side].graph.kinds[node] != PARAMETER:

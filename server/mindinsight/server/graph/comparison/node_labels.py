@@ -133,10 +133,8 @@ def seed_labels(columns: NodeColumns, keys: Sequence[model.Offsets], partners: m
 
 
 def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, rounds: int) -> Rounds:
-    """Return the labels of nodes refined by the labels of their neighbours, in several rounds.
-
-    Edges between matched nodes are skipped, because matched labels are final.
-    """
+    """Return the labels of nodes refined by the labels of their neighbours, in several rounds. Edges
+    between matched nodes are skipped, because matched labels are final."""
     active = (partners[columns.sources] < 0) | (partners[columns.targets] < 0)
     sources, targets = columns.sources[active], columns.targets[active]
     salts = model.mix(columns.slots[active].astype(np.uint64))

@@ -102,11 +102,9 @@ def match_nodes(columns: NodeColumns) -> NodeMatching:
 
 
 def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) -> Offsets:
-    """Return [n] a number of the parameter that each operator works on, equal in both graphs, 0 if unknown.
-
-    The operator uses it directly or through a Load. The gradient of a parameter belongs to the parameter,
-    too, by the optimizer's step.
-    """
+    """Return [n] a number of the parameter that each operator works on, equal in both graphs, 0 if
+    unknown. The operator uses it directly or through a Load. The gradient of a parameter belongs to the
+    parameter, too, by the optimizer's step."""
     count = len(partners)
     users = np.bincount(columns.sources, minlength=count)
     names = np.where(partners >= 0, np.minimum(np.arange(count), partners) + 1, 0)
@@ -139,9 +137,7 @@ def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) ->
 
 def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
     """Match operators without partners by their matched neighbours alone, and return the number of pairs.
-
-    The pairs are added to ``partners``.
-    """
+    The pairs are added to ``partners``."""
     keys = [columns.types, columns.attributes, columns.scopes]
     total = 0
     for chosen in (keys, keys[:2], keys[:1]):
@@ -163,10 +159,8 @@ def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int
 
 
 def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
-    """Match parameters of equal name, also below another prefix, in ``partners``.
-
-    Return [n] codes of the names that only one graph has, all 0 unless both graphs share enough names.
-    """
+    """Match parameters of equal name, also below another prefix, in ``partners``. Return [n] codes of the
+    names that only one graph has, all 0 unless both graphs share enough names."""
     left, right = (_parameters(graph) for graph in columns.graphs)
     renamings = [{name: name for name in left if name in right}]
     if 2 * len(renamings[0]) < min(len(left), len(right)):
@@ -203,11 +197,9 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
 def _match_wrapped(
     columns: NodeColumns, partners: Offsets, left: dict[str, int], right: dict[str, int]
 ) -> None:
-    """Match parameters of modules that were put into a new module: ``q.weight`` and ``q.base.weight``.
-
-    All parameters of the module must have the same new part in their names, and equal types. If several parts
-    would do, such as that of an adapter beside the module, nothing is matched.
-    """
+    """Match parameters of modules that were put into a new module: ``q.weight`` and ``q.base.weight``. All
+    parameters of the module must have the same new part in their names, and equal types. If several parts
+    would do, such as that of an adapter beside the module, nothing is matched."""
     rights = {name: columns.left_count + node for name, node in right.items()}
     for inner, outer in ((left, rights), (rights, left)):
         waiting = {name for name, node in inner.items() if partners[node] < 0}
@@ -236,10 +228,7 @@ def _parameters(graph: Graph) -> dict[str, int]:
 
 def _common_prefixes(names: Collection[str]) -> list[str]:
     """Return the first components of dotted names, up to three with dots, shared by at least half of the
-    names.
-
-    Names of an optimizer's moments (``adam_m.fc.weight`` next to ``fc.weight``) do not count.
-    """
+    names. Names of an optimizer's moments (``adam_m.fc.weight`` next to ``fc.weight``) do not count."""
     own = [name.split(".")[:-1] for name in names if name.partition(".")[2] not in names]
     counts = Counter(
         ".".join(some[:count]) + "." for some in own for count in range(1, min(len(some), 3) + 1)
@@ -249,9 +238,7 @@ def _common_prefixes(names: Collection[str]) -> list[str]:
 
 def _shifted(left: Collection[str], right: Collection[str]) -> dict[str, str]:
     """Return the right graph's names by those of the left if layers are counted from different numbers.
-
-    ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if both count from the same.
-    """
+    ``blocks.0`` to ``blocks.11`` become ``blocks.1`` to ``blocks.12``. Empty if both count from the same."""
     ranges = [_layer_ranges(names) for names in (left, right)]
     moves = {
         prefix: others[0] - numbers[0]
@@ -277,10 +264,8 @@ def _layer_ranges(names: Collection[str]) -> dict[str, list[int]]:
 
 
 def _prefixed(names: Collection[str], prefix: str) -> dict[str, str]:
-    """Return the names by the same names with a prefix. In an optimizer's moments it follows the first part.
-
-    ``adam_m.fc.weight`` becomes ``adam_m.model.fc.weight``.
-    """
+    """Return the names by the same names with a prefix. In an optimizer's moments it follows the first
+    part. ``adam_m.fc.weight`` becomes ``adam_m.model.fc.weight``."""
     renamed = {}
     for name in names:
         moment, _, parameter = name.partition(".")
@@ -480,10 +465,8 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
-    """Match unmatched parameters of one name, such as ``w1``, that partners use as the same input, in place.
-
-    Other users may differ: an operator may use a weight that belonged to another one before.
-    """
+    """Match unmatched parameters of one name, such as ``w1``, that partners use as the same input, in
+    place. Other users may differ: an operator may use a weight that belonged to another one before."""
     open_nodes = (columns.kinds == PARAMETER) & (partners < 0)
     edges = np.flatnonzero(open_nodes[columns.sources] & (partners[columns.targets] >= 0))
     sources, targets, slots = (
@@ -500,11 +483,8 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match unmatched operators of one type that partners use as the same input, in place.
-
-    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
-    must have no other candidate.
-    """
+    """Match in ``partners``, in place, unmatched operators of one type that partners use as the same input,
+    if neither has another candidate. Return the number of new pairs, 0 if there is none."""
     total = 0
     for _ in range(_MOST_ROUNDS):
         open_nodes = (partners < 0) & (columns.kinds == OPERATOR)

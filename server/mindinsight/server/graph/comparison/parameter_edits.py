@@ -39,10 +39,8 @@ class Borrowed(NamedTuple):
 
 
 def find_borrowed(comparison: Comparison) -> list[Borrowed]:
-    """Return for each graph the other graph's weights that it replaces by one of another layer.
-
-    All operators that such a weight has in the other graph use the same other weight instead.
-    """
+    """Return for each graph the other graph's weights that it replaces by one of another layer. All
+    operators that such a weight has in the other graph use the same other weight instead."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     instead: tuple[dict[int, set[tuple[int, int]]], ...] = ({}, {})  # by side and weight of the other one
     for node in comparison.rewired.tolist():
@@ -102,10 +100,8 @@ def _prefixes(name: str) -> list[str]:
 
 def shared_claims(comparison: Comparison, forward: list[Flags], borrowed: list[Borrowed]) -> Iterator[Claim]:
     """Yield claims about weights that several forward operators share in one graph, but not in the other.
-
     ``forward`` flags these operators in each graph. There is one claim for each direction, without the
-    weights that are borrowed. Names are those of the left graph.
-    """
+    weights that are borrowed. Names are those of the left graph."""
     owners = {other for some in borrowed for other in some.names.values()}
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     users = [users_of(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
@@ -183,10 +179,8 @@ def _is_implied(comparison: Comparison, side: Side, user: int) -> bool:
 
 
 def naming_claims(comparison: Comparison) -> Iterator[Claim]:
-    """Yield a claim if most of the matched parameters have other names, with the operators that are matched.
-
-    Names that agree but for a prefix, or for a module around them, are not counted.
-    """
+    """Yield a claim if most of the matched parameters have other names, with the operators that are
+    matched. Names that agree but for a prefix, or for a module around them, are not counted."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     left, right = columns.graphs
     parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist()

@@ -20,11 +20,9 @@ _LENGTHS: Final = 4  # lengths that one sentence names
 
 
 def size_claims(comparison: Comparison, groups: Groups) -> list[Claim]:
-    """Return one claim for each set of parameters that change by the same factors.
-
-    The groups of these changes are removed from ``groups``, and so are those of attributes and constants
-    whose numbers change by the same factors. A group of parameters without another group is left.
-    """
+    """Return one claim for each set of parameters that change by the same factors. The groups of these
+    changes are removed from ``groups``, and so are those of attributes and constants whose numbers change
+    by the same factors. A group of parameters without another group is left."""
     claims = []
     for lengths, keys in _sets(comparison, groups):
         factors = _factors(lengths)

@@ -150,9 +150,7 @@ _CARRYING: Final = ("Load", "TupleGetItem", "UpdateState", "Depend")
 
 def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets]:
     """Return [n] how many of each node's edges the other graph has as well, and [n] how many it lacks.
-
-    Only edges between two matched nodes count, except from a node with many users.
-    """
+    Only edges between two matched nodes count, except from a node with many users."""
     count = len(partners)
     sources, targets = columns.sources, columns.targets
     both = (partners[sources] >= 0) & (partners[targets] >= 0)
@@ -168,10 +166,7 @@ def agreement(columns: NodeColumns, partners: Offsets) -> tuple[Offsets, Offsets
 
 def kinship(columns: NodeColumns, partners: Offsets) -> float:
     """Return the share of matched operators, without those that only pass values through, in the smaller
-    graph.
-
-    Return 1.0 if a graph has fewer than ``_FEW`` such operators.
-    """
+    graph. Return 1.0 if a graph has fewer than ``_FEW`` such operators."""
     working = (columns.kinds == OPERATOR) & ~of_types(columns, {"", *PLUMBING})
     left = columns.is_left()
     matched = working & (partners >= 0)
@@ -224,9 +219,7 @@ def match_carriers(
 
 def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
     """Return [n] the node whose value an operator passes through, -1 for none, and [n] codes of operators.
-
-    Equal codes mean equal types, and for TupleGetItem also equal indices.
-    """
+    Equal codes mean equal types, and for TupleGetItem also equal indices."""
     count = len(columns.kinds)
     carried = np.full(count, -1, dtype=np.int64)
     codes = columns.types.copy()
@@ -393,10 +386,8 @@ def match_displaced(
     left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets
 ) -> None:
     """Rematch doubtful operators within matched scopes, unless edges support the former pairs better.
-
-    Changes ``partners``. For example, a norm that moves behind a residual sum pairs each sum by its user with
-    the next one, through all blocks.
-    """
+    Changes ``partners``. For example, a norm that moves behind a residual sum pairs each sum by its user
+    with the next one, through all blocks."""
     agreed, contradicted = agreement(columns, partners)
     doubtful = (columns.kinds == OPERATOR) & (owners == 0) & (contradicted > 0) & (contradicted >= agreed)
     doubtful &= (partners >= 0) & doubtful[partners]

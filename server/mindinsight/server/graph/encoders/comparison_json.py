@@ -50,10 +50,8 @@ def summary(comparison: Comparison) -> dict[str, int]:
 
 
 def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
-    """Return the differences in the order of the left file, at most ``limit``, and their total.
-
-    An operator only in the right graph follows the left partner of the operator that precedes it there.
-    """
+    """Return the differences in the order of the left file, at most ``limit``, and their total. An
+    operator only in the right graph follows the left partner of the operator that precedes it there."""
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
         ((int(left.first_nodes[index]), -1), LEFT, index)
@@ -118,10 +116,8 @@ def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, 
 
 
 def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
-    """Return the details of a pair as JSON: counts for boxes, a list of differences for two operators.
-
-    One of ``indices`` may be -1, for a box or an operator without a partner.
-    """
+    """Return the details of a pair as JSON: counts for boxes, a list of differences for two operators. One
+    of ``indices`` may be -1, for a box or an operator without a partner."""
     side: Side = LEFT if indices[LEFT] >= 0 else RIGHT
     nodes = [
         int(tree.nodes[index]) if index >= 0 else -1

@@ -22,10 +22,8 @@ def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """Return a box as JSON. ``id`` is the index in the tree, ``parent`` the scope it is drawn in (0: root).
-
-    All nodes inside it have indices from ``id`` up to ``end``.
-    """
+    """Return a box as JSON. ``id`` is the index in the tree, ``parent`` the scope it is drawn in (0:
+    root). All nodes inside it have indices from ``id`` up to ``end``."""
     index = box.index
     return {
         "id": index,
@@ -51,10 +49,8 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
 
 
 def kind_of(tree: Tree, index: int) -> str:
-    """Return the kind of a box: scope, group, repeat, run, operator, plumbing or call.
-
-    Plumbing is an operator that only passes values. A call is a node without a type.
-    """
+    """Return the kind of a box: scope, group, repeat, run, operator, plumbing or call. Plumbing is an
+    operator that only passes values. A call is a node without a type."""
     if tree.nodes[index] < 0:
         kind = tree.types[index].removesuffix("_scope")
         return {"name": "scope", "aggregation": "group"}.get(kind, kind)
@@ -81,10 +77,9 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
 
 
 def line_json(tree: Tree, line: Line, outputs: dict[int, str]) -> dict[str, Any]:
-    """Return a line as JSON. ``points`` are x, y, x, y, ... ``values`` is 0 for a line to or from a border.
-
-    ``text`` is the shape of the value if there is only one. ``outputs`` are those of the operators drawn.
-    """
+    """Return a line as JSON. ``points`` are x, y, x, y, ... ``values`` is 0 for a line to or from a
+    border. ``text`` is the shape of the value if there is only one. ``outputs`` are those of the operators
+    drawn."""
     return {
         "source": line.source,
         "target": line.target,

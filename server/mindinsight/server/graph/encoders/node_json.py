@@ -48,9 +48,7 @@ def describe_node(tree: Tree, index: int) -> dict[str, Any]:
 
 def flow_json(tree: Tree, source: int, target: int) -> dict[str, Any]:
     """Return the values along a line between two boxes as JSON, each once, with the operators that use it.
-
-    One box may enclose the other. ``total`` counts all values, of which the first are ``shown``.
-    """
+    One box may enclose the other. ``total`` counts all values, of which the first are ``shown``."""
     edges = tree.edges
     from_inside, to_inside = tree.in_subtree(source, edges.sources), tree.in_subtree(target, edges.targets)
     if tree.in_subtree(source, np.array([target], dtype=np.int32))[0]:

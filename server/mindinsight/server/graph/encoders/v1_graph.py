@@ -50,9 +50,7 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
     """Return a page of the nodes that `match_end_of_path` finds, nested in their ancestors, as JSON.
-
-    ``offset`` counts pages of ``limit`` nodes.
-    """
+    ``offset`` counts pages of ``limit`` nodes."""
     matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
     dynamic = {index: encoder.is_dynamic(index) for index in matches}

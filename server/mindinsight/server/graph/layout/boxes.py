@@ -67,9 +67,7 @@ class Content:
 
 def box_content(tree: Tree, index: int, outer: OuterInputs, costs: Costs, attribute: str = "") -> Content:
     """Return the content of a closed box: of a scope, or of an operator with its output or ``attribute``.
-
-    An operator without the attribute has the text "".
-    """
+    An operator without the attribute has the text ""."""
     label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
     if node < 0:

@@ -29,10 +29,8 @@ def assign_coordinates(
     gap: float,
 ) -> list[float]:
     """Return the x of each item's left edge in a layered drawing, given its links ``above`` and ``below``.
-
-    The smallest is 0. ``layers`` are the items of each layer from left to right, ``above`` and ``below`` the
-    linked items in the adjacent layers, and ``gap`` lies between neighbours.
-    """
+    The smallest is 0. ``layers`` are the items of each layer from left to right, ``above`` and ``below``
+    the linked items in the adjacent layers, and ``gap`` lies between neighbours."""
     left = [0.0] * len(sizes)
     for layer in layers:
         edge = 0.0

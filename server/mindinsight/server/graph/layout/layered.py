@@ -111,10 +111,8 @@ Neighbours = Sequence[Sequence[int]]
 
 def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
     """Return the items of each layer ordered so that few links to the items ``above`` and ``below`` cross.
-
-    These are the neighbours of each item in the adjacent layers. The result is deterministic. Of all sweeps
-    the order with the fewest crossings is returned.
-    """
+    These are the neighbours of each item in the adjacent layers. The result is deterministic. Of all
+    sweeps the order with the fewest crossings is returned."""
     position = _positions(layers)
     best, fewest = [list(layer) for layer in layers], crossings(layers, below, position)
     for sweep in range(_SWEEPS):
@@ -199,10 +197,8 @@ def arrange(
     sizes: Sequence[Size], links: Sequence[Link], top_item: int | None = None, bottom_item: int | None = None
 ) -> Arrangement:
     """Return a deterministic layout of boxes and links. Links from a box to itself are omitted.
-
     ``top_item`` and ``bottom_item`` are placed above and below everything in their components. No other
-    component is placed above or below these, because lines may continue there.
-    """
+    component is placed above or below these, because lines may continue there."""
     links = sorted({link for link in links if link[0] != link[1]})
     arrangement = Arrangement([(0.0, 0.0)] * len(sizes))
     layouts = []

@@ -127,9 +127,7 @@ class Graph:
 
     def subgraph(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
         """Return the subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
-
-        ``edges`` use the node numbers of this graph. Edges with an end outside the subgraph are dropped.
-        """
+        ``edges`` use the node numbers of this graph. Edges with an end outside the subgraph are dropped."""
         indices = np.full(len(self), -1, dtype=np.int32)
         indices[order] = np.arange(len(order), dtype=np.int32)
         edges_left = edges.select((indices[edges.sources] >= 0) & (indices[edges.targets] >= 0))
@@ -182,10 +180,8 @@ _EMPTY_PARTS = re.compile(r"^/+|/+$|(?<=/)/+")
 
 
 def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
-    """Return the path of an operator: its full name, or scope/type-opN if it has none.
-
-    The path may not be unique, see ``unique_paths``.
-    """
+    """Return the path of an operator: its full name, or scope/type-opN if it has none. The path may not be
+    unique, see ``unique_paths``."""
     if not full_name or (full_name[-1] == "]" and _SUMMARY.search(full_name)):
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
@@ -194,11 +190,9 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 
 
 def shorten_path(path: str) -> str:
-    """Return a path shortened to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into one.
-
-    Every scope that contains an operator has a path, so the paths of 200 000 nested scopes would take
-    gigabytes.
-    """
+    """Return a path shortened to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into
+    one. Every scope that contains an operator has a path, so the paths of 200 000 nested scopes would take
+    gigabytes."""
     if len(path) > MAX_PATH:
         path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"
     if path.count("/") >= MAX_DEPTH:
@@ -238,9 +232,7 @@ def unique_paths(paths: Sequence[str]) -> list[str]:
 
 def free_name(path: str, taken: Container[str], numbers: dict[str, int]) -> str:
     """Return ``path`` with the first number appended, from ``#2`` on, that is not in ``taken``.
-
-    ``numbers`` holds the next number to try for each path, and is updated.
-    """
+    ``numbers`` holds the next number to try for each path, and is updated."""
     number = numbers.get(path, 2)
     while (name := f"{path}#{number}") in taken:
         number += 1

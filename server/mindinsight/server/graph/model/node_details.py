@@ -41,10 +41,8 @@ def type_text(proto: Any) -> str:
 
 
 def shapes_of(proto: Any) -> list[Shape]:
-    """Return the shapes of a TypeProto: one for a tensor, one for each element of a tuple.
-
-    A scalar has the shape []. An undefined type and a slice have no shape.
-    """
+    """Return the shapes of a TypeProto: one for a tensor, one for each element of a tuple. A scalar has
+    the shape []. An undefined type and a slice have no shape."""
     if proto.data_type == _TENSOR:
         return [[dimension.size for dimension in proto.tensor_type.shape.dim]]
     if proto.data_type == _SEQUENCES[0]:
@@ -78,20 +76,15 @@ def _plain(number: int) -> str:
 
 
 def value_text(proto: Any) -> str:
-    """Return a ValueProto in protobuf text format, with types by name.
-
-    All characters except ASCII are escaped in strings, so a line that begins with ``dtype:`` is not part of
-    one.
-    """
+    """Return a ValueProto in protobuf text format, with types by name. All characters except ASCII are
+    escaped in strings, so a line that begins with ``dtype:`` is not part of one."""
     text: str = text_format.MessageToString(proto, as_utf8=False)
     return _TYPE_LINE.sub(lambda line: line[1] + type_name(int(line[2])), text)
 
 
 def value_summary(proto: Any, longest: int = 400, digits: int = _DIGITS) -> str:
-    """Return a ValueProto in readable form, truncated to ``longest`` characters.
-
-    Examples are ``3``, ``(1, 1)`` and ``float32 [3, 4]``.
-    """
+    """Return a ValueProto in readable form, truncated to ``longest`` characters. Examples are ``3``, ``(1,
+    1)`` and ``float32 [3, 4]``."""
     text = _summary(proto, 0, digits)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
@@ -248,9 +241,7 @@ def output_index(graph: Graph, node: int) -> int:
 
 def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
     """Return the attributes of a node in protobuf text format, or type and shape of a parameter.
-
-    Attributes above 1024 bytes are omitted. For a constant the dtype replaces them.
-    """
+    Attributes above 1024 bytes are omitted. For a constant the dtype replaces them."""
     if graph.kinds[node] == PARAMETER:
         output = output_of(graph, node)
         return {"type": output.type, "shape": str(output.shapes)}
@@ -264,10 +255,8 @@ def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
 
 
 def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
-    """Return the attributes in readable form, sorted by name.
-
-    Long ones are truncated, none is omitted. A parameter has only its default value, or none.
-    """
+    """Return the attributes in readable form, sorted by name. Long ones are truncated, none is omitted. A
+    parameter has only its default value, or none."""
     if graph.kinds[node] == PARAMETER:
         proto = ParameterProto.FromString(graph.message(node))
         return [("default", value_summary(proto.default_val))] if proto.HasField("default_val") else []

@@ -13,11 +13,9 @@ _MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples mult
 
 
 def pass_values(graph: model.Graph, retained: model.Flags) -> model.Edges:
-    """Return the edges between retained nodes in input order, bypassing nodes that only pass values through.
-
-    ``retained`` are flags [n]. A value that flows through a node that is not retained ends there. At most
-    1,000 sources of one input are followed.
-    """
+    """Return the edges between retained nodes in input order, bypassing nodes that only pass values
+    through. ``retained`` are flags [n]. A value that flows through a node that is not retained ends there.
+    At most 1,000 sources of one input are followed."""
     values = _Values(graph, retained)
     rows = [
         (source, target, control)
@@ -61,10 +59,7 @@ class _Values:
 
     def _origin(self, node: int) -> int | None:
         """Return the node whose value ``node`` passes on, or ``node``, or None if it only orders side
-        effects.
-
-        Passed are Load, and TupleGetItem of a MakeTuple.
-        """
+        effects. Passed are Load, and TupleGetItem of a MakeTuple."""
         path = [node]
         entered = {node}
         while path:
@@ -194,10 +189,8 @@ def _feeds(
 
 
 def _dissolve(graph: model.Graph, operators: model.Offsets) -> tuple[list[str], model.Flags]:
-    """Return the paths of the operators without dissolved scopes, and flags of those that changed.
-
-    A scope is dissolved if all operators in it have the type that it is named after.
-    """
+    """Return the paths of the operators without dissolved scopes, and flags of those that changed. A scope
+    is dissolved if all operators in it have the type that it is named after."""
     paths = [graph.names[node] for node in operators.tolist()]
     types: dict[str, set[str]] = {}
     counts: dict[str, int] = {}

@@ -65,10 +65,8 @@ def base_type(kind: str) -> str:
 
 
 def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None:
-    """Return the number of floating point operations of an operator by its type and shapes, None if unknown.
-
-    ``kind`` is a ``base_type`` in COUNTED.
-    """
+    """Return the number of floating point operations of an operator by its type and shapes, None if
+    unknown. ``kind`` is a ``base_type`` in COUNTED."""
     tensors = [shape for shape in inputs if len(shape) >= 2]
     if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
         return None
@@ -90,10 +88,8 @@ def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None
 
 
 def _product(first: Shape, second: Shape, output: Shape) -> int | None:
-    """Return the operations of a matrix product, for any transposition, or None if the shapes fit no product.
-
-    With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient.
-    """
+    """Return the operations of a matrix product, for any transposition, or None if the shapes fit no
+    product. With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient."""
     elements, batches = prod(output), prod(second[:-2])
     if not elements or not batches:
         return 0 if output else None
@@ -125,10 +121,8 @@ class Costs:
     roles: dict[str, int]  # tensors of the whole graph: weights, buffers, inputs, and those that are guessed
 
     def text(self, index: int) -> str:
-        """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, "" without any.
-
-        The operations have "≥" if those of some operators are unknown.
-        """
+        """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, "" without
+        any. The operations have "≥" if those of some operators are unknown."""
         parameters, flops = int(self.parameters[index]), int(self.flops[index])
         parts = [short_number(parameters).strip()] if parameters else []
         sign = "≥ " if self.uncounted[index] else ""
@@ -136,10 +130,8 @@ class Costs:
 
 
 def costs_of(tree: Tree) -> Costs:
-    """Return the parameters, bytes and floating point operations of every subtree.
-
-    A parameter that several operators of a subtree use counts once.
-    """
+    """Return the parameters, bytes and floating point operations of every subtree. A parameter that
+    several operators of a subtree use counts once."""
     elements, sizes, roles = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
     flops, uncounted = _flops(tree)
@@ -223,11 +215,8 @@ def _users(tree: Tree, elements: dict[int, int]) -> dict[int, list[int]]:
 
 
 def _distinct_sums(tree: Tree, users: dict[int, list[int]], amounts: dict[int, int]) -> Amounts:
-    """Return [t] the sum over the nodes with a user in each subtree, each node once.
-
-    A node shared by two neighbouring users is counted twice from their nearest common scope up, and
-    subtracted there.
-    """
+    """Return [t] the sum over the nodes with a user in each subtree, each node once. A node shared by two
+    neighbouring users is counted twice from their nearest common scope up, and subtracted there."""
     values = np.zeros(len(tree.paths), dtype=np.int64)
     for node, leaves in users.items():
         for number, leaf in enumerate(leaves):

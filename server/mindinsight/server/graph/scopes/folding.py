@@ -26,10 +26,8 @@ class SiblingFlow(NamedTuple):
 
 def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
     """Return the flow of values in a tree. Values passed through an operator come from the operator before
-    it.
-
-    Of several values packed together, the first counts. Order without values (UpdateState) is not a flow.
-    """
+    it. Of several values packed together, the first counts. Order without values (UpdateState) is not a
+    flow."""
     edges = tree.edges
     sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
     passing = model.flag_values(tree.types, scope_tree.PLUMBING)
@@ -71,10 +69,8 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
 
 
 def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
-    """Return each group of boxes in lists of parallel boxes, [] without groups.
-
-    Parallel boxes depend on the same other boxes of the group.
-    """
+    """Return each group of boxes in lists of parallel boxes, [] without groups. Parallel boxes depend on
+    the same other boxes of the group."""
     if not groups:
         return []
     bits = np.full(len(tree.paths), -1, dtype=np.int64)
@@ -167,10 +163,8 @@ def identical_scopes(tree: scope_tree.Tree, index: int) -> list[int]:
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers.
-
-    If only the numbers differ, those that all texts have in common are kept. There is at least one text.
-    """
+    """Return the common text, or for different texts the alphabetically first one with ``*`` for numbers. If
+    only the numbers differ, those that all texts have in common are kept."""
     different = sorted(set(texts))
     columns = zip(*(_NUMBER.findall(text) for text in different), strict=False)
     alike = len({_NUMBER.sub("*", text) for text in different}) == 1
@@ -184,10 +178,8 @@ def number_pattern(path: str) -> str:
 
 
 def common_pattern(names: list[str]) -> str:
-    """Return the common name of one or more scopes: numbers that differ become asterisks.
-
-    The scopes have the same ``number_pattern``.
-    """
+    """Return the common name of one or more scopes: numbers that differ become asterisks. The scopes have
+    the same ``number_pattern``."""
     digits = [_NUMBER.findall(name) for name in names]
     texts = _NUMBER.split(names[0])
     starred = [column[0] if len(set(column)) == 1 else "*" for column in zip(*digits, strict=True)]
@@ -209,9 +201,7 @@ _STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not
 
 def folded_tree(graph: model.Graph) -> scope_tree.Tree:
     """Return the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
-
-    Parameters and constants are omitted.
-    """
+    Parameters and constants are omitted."""
     everything = len(graph) + 1
     tree = scope_tree.build_tree(graph, scope_tree.Folding(least=everything, outer=False, nameless=True))
     tree = _wrap(tree, _repeats(tree))
@@ -326,10 +316,8 @@ def _with_first(tree: scope_tree.Tree, groups: list[list[int]]) -> list[list[int
 
 
 def _is_alike(tree: scope_tree.Tree, scope: int, other: int) -> bool:
-    """Return True if two scopes hold equal operators in the same order, on values of the same types.
-
-    A parameter may correspond to an operator outside the scope if both have one type.
-    """
+    """Return True if two scopes hold equal operators in the same order, on values of the same types. A
+    parameter may correspond to an operator outside the scope if both have one type."""
     graph = tree.graph
     nodes = [sorted(tree.nodes[tree.leaves(index)].tolist()) for index in (scope, other)]
     if len(nodes[0]) != len(nodes[1]):
@@ -380,10 +368,8 @@ def _types(tree: scope_tree.Tree) -> list[_Box]:
 
 
 def _runs(tree: scope_tree.Tree) -> list[_Box]:
-    """Return boxes around runs of neighbours in scopes that are still too wide.
-
-    Call again until nothing is returned, because there may be too many runs.
-    """
+    """Return boxes around runs of neighbours in scopes that are still too wide. Call again until nothing
+    is returned, because there may be too many runs."""
     boxes = []
     for index in np.flatnonzero(tree.counts > MOST).tolist():
         ordered = in_file_order(tree, tree.children(index))
@@ -404,10 +390,8 @@ def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
 
 
 def display_name(tree: scope_tree.Tree, index: int) -> str:
-    """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
-
-    Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
-    """
+    """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``. Numbers
+    that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``."""
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, scope_tree.GROUP):
         return name

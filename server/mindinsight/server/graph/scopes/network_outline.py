@@ -42,10 +42,8 @@ def choose_initial_scopes(tree: Tree) -> list[int]:
 def _heaviest(
     tree: Tree, opened: set[int], weights: Offsets, most: int, structural: bool = False
 ) -> int | None:
-    """Return the visible closed scope of the greatest weight with at most ``most`` children, or None.
-
-    Of equal ones the first. ``structural`` admits only scopes that hold scopes, not below a repeated layer.
-    """
+    """Return the visible closed scope of the greatest weight with at most ``most`` children, or None. Of
+    equal ones the first. ``structural`` admits only scopes that hold scopes, not below a repeated layer."""
     closed = [
         child
         for index in (ROOT, *opened)

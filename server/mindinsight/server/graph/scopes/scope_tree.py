@@ -171,11 +171,8 @@ class _Entries:
 
 
 def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
-    """Return the scope tree of a graph.
-
-    ``folding`` says how large groups are, and whether parameters, constants and nodes without a type are
-    leaves.
-    """
+    """Return the scope tree of a graph. ``folding`` says how large groups are, and whether parameters,
+    constants and nodes without a type are leaves."""
     folding = folding or Folding()
     operators = [
         node

@@ -113,11 +113,9 @@ class AlertCache:
         self._jobs = rule_evaluation.JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
-        """Return the sources of all alerts at Unix time `now`, in a deterministic order.
-
-        A source has the alerts of one run with the same origin: the training code, or a rule and, if it is
-        about scalars, one of them.
-        """
+        """Return the sources of all alerts at Unix time `now`, in a deterministic order. A source has the
+        alerts of one run with the same origin: the training code, or a rule and, if it is about scalars,
+        one of them."""
         key = id(snapshot), tuple(rules.items())
         sources = self._sources_cache.get(key, lambda: self._sources(snapshot, rules))
         return [*sources, *_silences(snapshot.runs.values(), rules, now)]
@@ -224,11 +222,9 @@ def _failures(run: Run, rules: Mapping[str, Rule]) -> Iterator[Source]:
 
 
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
-    """Return the claim about the number of runs in which a rule, even if it is off, fires on all points from
-    its `since` on. The claim is unknown while runs are being read, or if no run has a scalar of the rule.
-
-    A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored.
-    """
+    """Return the claim about the number of runs in which a rule, even if it is off, fires on all points
+    from its `since` on. The claim is unknown while runs are being read, or if no run has a scalar of the
+    rule. A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored."""
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
     of_runs = rule.condition in ("silent", "failed")
     if unread := sum(run.read < run.total for run in runs):

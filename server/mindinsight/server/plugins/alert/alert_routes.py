@@ -75,11 +75,8 @@ def rules(service: CurrentService) -> dict[str, Any]:
 
 @previews.get("/rules/preview")
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
-    """Return the claim about the number of runs in which a rule fires on everything recorded. Returns 422 for
-    an invalid formula.
-
-    Nothing is stored.
-    """
+    """Return the claim about the number of runs in which a rule fires on everything recorded. Returns 422
+    for an invalid formula. Nothing is stored."""
     claim = preview_claim(service.store.snapshot(), replace(body.rule(), since=0.0), time.time())
     return {"claim": claim.as_json()}
 

@@ -81,11 +81,9 @@ def rule_intervals(
 def _recovered(
     condition: Condition, intervals: Intervals, known: int, steps: Ints, values: Floats
 ) -> int | None:
-    """Return the first step after the last interval with a value, or None if there is none yet.
-
-    `steps` and `values` are the rows from row `known` on. NaN is neither above nor below a limit, so it ends
-    an interval and is no recovery.
-    """
+    """Return the first step after the last interval with a value, or None if there is none yet. `steps`
+    and `values` are the rows from row `known` on. NaN is neither above nor below a limit, so it ends an
+    interval and is no recovery."""
     if not len(intervals.rows):
         return None
     end = max(int(intervals.rows[-1] + intervals.counts[-1]) - known, 0)
@@ -95,10 +93,7 @@ def _recovered(
 
 def series_of_rule(run: Run, tags: str) -> dict[str, ScalarSeries | FormulaSeries]:
     """Return the scalars of a run that match a rule's name or pattern, or its formula, by name. {} if none
-    matches.
-
-    An invalid formula, which only an edited file can hold, matches nothing.
-    """
+    matches. An invalid formula, which only an edited file can hold, matches nothing."""
     if not tags.startswith(PREFIX) or tags in run.scalars:
         return {tag: series for tag, series in run.scalars.items() if matches(tag, tags)}
     try:
@@ -114,11 +109,9 @@ def matches(tag: str, pattern: str) -> bool:
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
-    """Return the Unix time at which a run had been silent for `minutes`. Return None if that is after `now`,
-    or if the run has ended, has no file, or is still being read.
-
-    A training that was killed or hangs has not closed its files, so it has not ended.
-    """
+    """Return the Unix time at which a run had been silent for `minutes`. Return None if that is after
+    `now`, or if the run has ended, has no file, or is still being read. A training that was killed or
+    hangs has not closed its files, so it has not ended."""
     when = run.last_event + 60 * minutes
     unread = any(file.read + file.pending < file.size and not file.error for file in run.files)
     return when if when <= now and run.files and not (run.finished or unread) else None

@@ -28,9 +28,7 @@ _ANSWER: Final = 65_536  # bytes read of a response; the services send a few hun
 
 def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
     """POST a JSON value, and return "" if the receiver accepted it, otherwise the reason. Never raises.
-
-    `limit` in seconds holds for connecting and again for the exchange, however slowly bytes arrive.
-    """
+    `limit` in seconds holds for connecting and again for the exchange, however slowly bytes arrive."""
     body = json.dumps(content, ensure_ascii=True).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="POST")
     opener = urllib.request.build_opener(_NoRedirect, _Http, _Https)
@@ -154,10 +152,8 @@ def webhook_body(
 
 def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
     """Return a message for chats: a line for each of the first ten alerts, then the number of the others.
-
-    `MindInsight` comes before them, and the address of the page of alerts after them. `dropped` alerts count
-    among the others.
-    """
+    `MindInsight` comes before them, and the address of the page of alerts after them. `dropped` alerts
+    count among the others."""
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
     if more := max(0, len(alerts) - _LINES) + dropped:
         lines.append(message("alert.came_more", {"n": more}))

@@ -57,11 +57,8 @@ class TagAlignment:
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Return the alignment of each scalar that both runs have, [] if there is none.
-
-    Those with a lasting divergence come first, by the step at which it begins. `tolerance` is a share of the
-    baseline's size.
-    """
+    """Return the alignment of each scalar that both runs have, [] if there is none. Those with a lasting
+    divergence come first, by the step at which it begins. `tolerance` is a share of the baseline's size."""
     rows = []
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
@@ -184,10 +181,8 @@ def _error(values: Doubles) -> float:
 
 def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim]:
     """Yield claims about the scalars in which the run ends better, or worse, than the baseline, and about
-    those for which this is unknown.
-
-    Only scalars whose names tell whether low or high values are better are considered.
-    """
+    those for which this is unknown. Only scalars whose names tell whether low or high values are better
+    are considered."""
     sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": []}
     unproven = []
     for row in rows:

@@ -186,9 +186,7 @@ def _scalar_claims(
     tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = (), by: str = ""
 ) -> Iterator[Claim]:
     """Yield claims about scalars that differ. ``both`` are those about non-finite values in either group.
-
-    ``by`` is the scalar by which the groups were split.
-    """
+    ``by`` is the scalar by which the groups were split."""
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
@@ -393,11 +391,9 @@ def _setting_json(setting: Setting) -> dict[str, Any]:
 def health(
     service: CurrentService, job: Annotated[list[str], Query(description="job ids", max_length=50)]
 ) -> dict[str, Any]:
-    """Return the health of the ranks of jobs as `jobs`, by job: its ranks, and the divergences of each rank
-    by tag. Unknown jobs and jobs with one rank are omitted.
-
-    `strays` have the fields of `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`.
-    """
+    """Return the health of the ranks of jobs as `jobs`, by job: its ranks, and the divergences of each
+    rank by tag. Unknown jobs and jobs with one rank are omitted. `strays` have the fields of
+    `/v2/scalar/ranks` and a `tag`. `row` is an index into `runs`."""
     members: dict[str, list[Run]] = {name: [] for name in job}
     snapshot = service.store.snapshot()
     for run in snapshot.runs.values():

@@ -101,21 +101,16 @@ def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
 
 def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> EndValues | None:
     """Return the medians of a scalar's last values in both groups if the values differ significantly, else
-    None.
-
-    Runs that end early, or not with a finite value, are left out. None also if a group has no other run.
-    ``tests`` is the number of tests, of which this is one.
-    """
+    None. Runs that end early, or not with a finite value, are left out. None also if a group has no other
+    run. ``tests`` is the number of tests, of which this is one."""
     ours, theirs = _values_at_end(good, bad, tag, common=False)
     return _medians(ours, theirs) if ours and theirs and _side(ours, theirs, tests) else None
 
 
 def common_end_values(good: Sequence[Run], bad: Sequence[Run], tag: str) -> EndValues | None:
-    """Return the medians of a scalar in both groups at the last step that both reach, even if they are alike.
-    Return None if a group has no other run.
-
-    Runs that end well before that step, or have no finite value there, are left out.
-    """
+    """Return the medians of a scalar in both groups at the last step that both reach, even if they are
+    alike. Return None if a group has no other run. Runs that end well before that step, or have no finite
+    value there, are left out."""
     ours, theirs = _values_at_end(good, bad, tag, common=True)
     return _medians(ours, theirs) if ours and theirs else None
 
@@ -184,12 +179,9 @@ def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[
 
 
 def length_claims(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
-    """Yield the claim that the runs of one group all end before those of the other do, by more than chance.
-    Yield nothing if a run of the shorter group failed or ended with a non-finite value, or if a run has no
-    step.
-
-    A run that failed ended early because it is bad.
-    """
+    """Yield the claim that the runs of one group all end before those of the other do, by more than
+    chance. Yield nothing if a run of the shorter group failed or ended with a non-finite value, or if a
+    run has no step. A run that failed ended early because it is bad."""
     lasts = [[_last_step(run) for run in group] for group in (good, bad)]
     ends = [[step for step in group if step is not None] for group in lasts]
     if not all(ends) or [*map(len, ends)] != [len(good), len(bad)]:

@@ -39,12 +39,9 @@ class _Group(NamedTuple):
 
 
 def non_finite_claims(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
-    """Yield up to three claims on how many runs of both groups have NaN or infinity in a scalar, if any run
-    of either has.
-
-    Scalars with the same counts share a claim. Its verdict is a note where the share of both groups is the
-    same, and unknown where chance may explain the difference.
-    """
+    """Yield up to three claims on how many runs of both groups have NaN or infinity in a scalar, if any
+    run of either has. Scalars with the same counts share a claim. Its verdict is a note where the share of
+    both groups is the same, and unknown where chance may explain the difference."""
     alike: dict[tuple[int, int, int, int], list[tuple[str, _Group, _Group]]] = {}
     for tag in tags[:_SCALARS]:
         ours, theirs = _group(good, tag), _group(bad, tag)
@@ -77,10 +74,8 @@ def _group(runs: Sequence[Run], tag: str) -> _Group:
 
 
 def _verdict(good: _Group, bad: _Group) -> Verdict:
-    """Return "found" if the groups' shares of non-finite runs differ significantly, "note" if they are equal.
-
-    Return "unknown" if chance may explain the difference.
-    """
+    """Return "found" if the groups' shares of non-finite runs differ significantly, "note" if they are
+    equal. Return "unknown" if chance may explain the difference."""
     ours, theirs = len(good.non_finite), len(bad.non_finite)
     if ours * bad.runs == theirs * good.runs:
         return "note"

@@ -72,9 +72,7 @@ class HealthCache:
     def of(self, members: Sequence[Run], left_out: int = 0) -> JobHealth:
         """Return the health of a job. It is computed again only if ranks or scalars changed or its points
         have grown by 1 %. ``members`` are the runs of its ranks that the server shows, at least one.
-
-        ``left_out`` is the number of runs that the server does not show.
-        """
+        ``left_out`` is the number of runs that the server does not show."""
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -97,9 +95,7 @@ class HealthCache:
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> JobHealth:
     """Return the health of a job: its ranks, their divergences in each of ``tags``, and claims about them.
-
-    ``left_out`` is the number of runs that the server does not show.
-    """
+    ``left_out`` is the number of runs that the server does not show."""
     rank_strays = []
     compared: dict[str, list[int]] = {}
     spreads: list[tuple[str, list[int], Spread]] = []
@@ -263,10 +259,8 @@ def _duplicates(ranks: Sequence[Run]) -> list[Claim]:
 def _not_compared(
     ranks: Sequence[Run], compared: Mapping[str, Collection[int]], faulty: Collection[int | None]
 ) -> list[Claim]:
-    """Return the claim that ranks have too few points to be compared.
-
-    Ranks with a fault and with enough points are excluded.
-    """
+    """Return the claim that ranks have too few points to be compared. Ranks with a fault and with enough
+    points are excluded."""
     if not compared:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
         return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
@@ -286,10 +280,8 @@ def _not_compared(
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
-    """Return up to six scalars to compare ranks by: step times, losses and norms before others.
-
-    At least two ranks, and half of all, must have them.
-    """
+    """Return up to six scalars to compare ranks by: step times, losses and norms before others. At least
+    two ranks, and half of all, must have them."""
     holders = Counter(tag for run in ranks for tag in run.scalars)
     common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]
     return tuple(sorted(common, key=_interest)[:_TAGS])

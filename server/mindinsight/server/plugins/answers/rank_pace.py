@@ -44,10 +44,8 @@ def is_pace(tag: str) -> bool:
 
 def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowRank]:
     """Yield the ranks that are slower in the scalars with the time or rate of steps, once for each scalar.
-
-    ``strays`` are pairs of tag and divergence. Divergences of two ranks from each other are skipped, because
-    neither is the median rank.
-    """
+    ``strays`` are pairs of tag and divergence. Divergences of two ranks from each other are skipped,
+    because neither is the median rank."""
     for tag, stray in strays:
         if (share := _share(stray)) is None or not is_pace(tag):
             continue
@@ -59,10 +57,8 @@ def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowR
 
 def slow_by_walls(ranks: Sequence[Run], tags: Sequence[str]) -> list[SlowRank] | None:
     """Return the ranks that are slower by the times at which they recorded their steps. None if fewer than
-    two ranks have enough steps, or if steps are too short.
-
-    Of each rank the first scalar of ``tags`` that it has is used.
-    """
+    two ranks have enough steps, or if steps are too short. Of each rank the first scalar of ``tags`` that
+    it has is used."""
     curves = [_durations(run, tags) for run in ranks]
     medians = [float(np.median(seconds)) for _, seconds in curves if len(seconds) >= FEWEST_STEPS]
     if len(medians) < 2 or float(np.median(medians)) < _LEAST_PACE:
@@ -95,10 +91,8 @@ def _durations(run: Run, tags: Sequence[str]) -> tuple[Ints, Doubles]:
 
 def pace_claims(ranks: Sequence[Run], slow: Sequence[SlowRank] | None) -> list[Claim]:
     """Return the claims that ranks are slower, or that this is unknown if their steps are only known to be
-    recorded at about the same times. Empty if nothing is known (None).
-
-    A job whose ranks wait for each other has equal times: they do not tell which rank makes the others wait.
-    """
+    recorded at about the same times. Empty if nothing is known (None). A job whose ranks wait for each
+    other has equal times: they do not tell which rank makes the others wait."""
     if slow is None:
         return []
     if not slow:

@@ -62,10 +62,8 @@ class Setting:
 
 
 def settings(good: Sequence[Run], bad: Sequence[Run], by: str = "") -> list[Setting]:
-    """Return the settings that are not the same in all runs, the most telling first.
-
-    Random seeds, names of runs and results are left out. ``by`` is the scalar that split the runs.
-    """
+    """Return the settings that are not the same in all runs, the most telling first. Random seeds, names
+    of runs and results are left out. ``by`` is the scalar that split the runs."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
     recorded = recorded_settings([*good, *bad])
     names = sorted(recorded - left_out([*good, *bad], recorded, by).names)
@@ -96,11 +94,8 @@ def _known(values: Sequence[Value]) -> int:
 
 
 def left_out(runs: Sequence[Run], recorded: set[str], by: str = "") -> LeftOut:
-    """Return the ``recorded`` settings that are not compared: random seeds, names of runs, and settings that
-    repeat a result.
-
-    ``by`` is the scalar that split the runs.
-    """
+    """Return the ``recorded`` settings that are not compared: random seeds, names of runs, and settings
+    that repeat a result. ``by`` is the scalar that split the runs."""
     values = [hyper_of(run.lineage) for run in runs]
     columns = {name: [run.get(name) for run in values] for name in sorted(recorded)}
     seeds = [name for name, column in columns.items() if is_seed(name, column)]
@@ -176,10 +171,7 @@ def setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) 
 
 def unrecorded_claims(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
     """Yield up to three claims about settings that some runs did not record, and whether their values were
-    compared.
-
-    ``good`` and ``bad`` are the numbers of runs.
-    """
+    compared. ``good`` and ``bad`` are the numbers of runs."""
     alike: dict[tuple[str, tuple[int, int]], list[str]] = {}
     for row in rows:
         if not row.is_compared:
@@ -211,10 +203,8 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
 
 
 def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
-    """Return the values of a region as parts of a sentence: numbers as an interval, texts one by one.
-
-    They are written in full if two of ``every`` value of the setting would look alike otherwise.
-    """
+    """Return the values of a region as parts of a sentence: numbers as an interval, texts one by one. They
+    are written in full if two of ``every`` value of the setting would look alike otherwise."""
     unset = [Claim("claim.part.why.unset", "note")] if None in values else []
     known = [value for value in values if value is not None]
     numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]

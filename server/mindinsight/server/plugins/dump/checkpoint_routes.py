@@ -98,10 +98,7 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
 @router.get("/checkpoint")
 def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str, Any]:
     """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`. Returns
-    404 for an unknown file, and 422 for an unreadable one.
-
-    `damage` and `claims` tell what cannot be read.
-    """
+    404 for an unknown file, and 422 for an unreadable one. `damage` and `claims` tell what cannot be read."""
     weights = open_checkpoint(service, file)
     work = partial(checkpoint_weights.measure_weights, weights, service.executor)
     job = start("weights", [weights], work, len(weights.weights))
@@ -126,10 +123,8 @@ def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str,
 @router.get("/checkpoint/difference")
 def difference(service: CurrentService, start: Start, first: FileId, second: FileId) -> dict[str, Any]:
     """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`.
-    Returns 404 for an unknown file, and 422 for an unreadable one.
-
-    `claims` are returned once all are computed.
-    """
+    Returns 404 for an unknown file, and 422 for an unreadable one. `claims` are returned once all are
+    computed."""
     pair = [open_checkpoint(service, file) for file in (first, second)]
     work = partial(checkpoint_weights.compare_weights, pair[0], pair[1], service.executor)
     job = start("difference", pair, work)
@@ -302,10 +297,8 @@ def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
     """Return the values of the tensor `name` in `file`. FastAPI dependency. Raises ApiError if the file or
-    the tensor is unknown or unreadable, or the values are not numbers.
-
-    The file is opened in a worker process, which returns only the location of the values.
-    """
+    the tensor is unknown or unreadable, or the values are not numbers. The file is opened in a worker
+    process, which returns only the location of the values."""
     path = checkpoint_path(service, file)
     try:
         values = result_of(service.openers.submit(checkpoint_weights.locate_values, path, name))

@@ -52,12 +52,9 @@ def pair(
     cosine: float | None = None,
     relative: float | None = None,
 ) -> dict[str, Any]:
-    """Return the row of a tensor of the target, and where it differs most from the reference. Returns 404 if
-    the comparison has no such tensor, or none so far.
-
-    `largest` is the index of that element, null if the values were not compared. `has_difference` says if the
-    difference of the values can be requested.
-    """
+    """Return the row of a tensor of the target, and where it differs most from the reference. Returns 404
+    if the comparison has no such tensor, or none so far. `largest` is the index of that element, null if
+    the values were not compared. `has_difference` says if the difference of the values can be requested."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     largest = None
     if measures is not None and measures.largest is not None and target is not None:

@@ -33,10 +33,8 @@ def dumps(service: CurrentService) -> dict[str, Any]:
 
 @router.get("/summary")
 def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
-    """Return the summary of a dump: the tool that wrote it, its ranks, steps and graphs.
-
-    No tensor is listed.
-    """
+    """Return the summary of a dump: the tool that wrote it, its ranks, steps and graphs. No tensor is
+    listed."""
     opened = open_known_dump(service, dump)
     names = ("layout", "framework", "version", "device", "level", "task", "config")
     return {
@@ -107,11 +105,9 @@ _MAX_DAMAGE = 20  # damaged files listed above the tree
 
 @router.get("/tree")
 def tree(listing: dump_requests.StepListing, scope: Scope = None) -> dict[str, Any]:
-    """Return up to 2000 children of a scope, or of the root, in execution order, and how many were left out.
-
-    `lost` counts the operators below each child that are known to put out non-finite values, and parameters
-    that hold some. Masks are no such values.
-    """
+    """Return up to 2000 children of a scope, or of the root, in execution order, and how many were left
+    out. `lost` counts the operators below each child that are known to put out non-finite values, and
+    parameters that hold some. Masks are no such values."""
     done = listing.done  # read first, so that everything read after it is complete
     path = tuple(scope or ())
     results = list(listing.results)
@@ -147,11 +143,9 @@ def operator(
     recorded: Annotated[str, Query(description="name as recorded")],
     graph: str = "",
 ) -> dict[str, Any]:
-    """Return one operator: its call stacks, its tensors, and the operators before and after it. Returns 404
-    for an unknown operator.
-
-    `certain` links come from the graph, others are inferred from tensors with equal contents.
-    """
+    """Return one operator: its call stacks, its tensors, and the operators before and after it. Returns
+    404 for an unknown operator. `certain` links come from the graph, others are inferred from tensors with
+    equal contents."""
     operator_record = listing.operators.get((graph, recorded))
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]
     if operator_record is None and not entries:
@@ -187,10 +181,8 @@ def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]
 
 
 def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
-    """Return a tensor with its recorded statistics.
-
-    `disagrees` lists the statistics that its data contradicts.
-    """
+    """Return a tensor with its recorded statistics. `disagrees` lists the statistics that its data
+    contradicts."""
     disagreements: tuple[str, ...] = ()
     statistics = result.measurement.statistics if result and result.measurement else None
     if isinstance(statistics, Statistics) and entry.statistics:

@@ -82,10 +82,8 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
 
 
 def require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
-    """Raise ApiError if the dump lacks one of the ranks, or none of them has one of the steps.
-
-    None stands for all.
-    """
+    """Raise ApiError if the dump lacks one of the ranks, or none of them has one of the steps. None stands
+    for all."""
     if absent := missing_place(dump, ranks, steps):
         raise unknown_step(*absent)
 
@@ -171,10 +169,8 @@ def recorded_json(recorded: dump_types.RecordedStatistics | None) -> dict[str, A
 
 
 def operator_json(operator: Operator) -> dict[str, Any]:
-    """Return an operator with its call stacks.
-
-    `source` is the frame of the user's code, else the innermost.
-    """
+    """Return an operator with its call stacks. `source` is the frame of the user's code, else the
+    innermost."""
     names = ("graph", "recorded", "type", "scope", "sequence", "order", "arguments")
     return {
         **{name: getattr(operator, name) for name in names},

@@ -156,12 +156,9 @@ def start_fault_search(service: CurrentService, body: FaultSearch) -> dict[str, 
 
 @router.get("/fault/{number}")
 def fault_search(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`. Returns 404
-    for an unknown or expired number.
-
-    `searching` is the step that is searched now: `rank`, `step` and its `position` among `count` steps.
-    `error` says why there is no answer.
-    """
+    """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`. Returns
+    404 for an unknown or expired number. `searching` is the step that is searched now: `rank`, `step` and
+    its `position` among `count` steps. `error` says why there is no answer."""
     job = FAULT_SEARCH.find(service, number)
     done = job.done  # read before the items, so that none is added after it
     last = job.items[-1] if job.items else None

@@ -51,10 +51,8 @@ class _TreeSession:
         self._symptoms: Mapping[OperatorKey, Symptom] | None = None
 
     def symptoms(self, listing: Listing, done: bool) -> Mapping[OperatorKey, Symptom]:
-        """Return the operators with non-finite results, and the operator at fault.
-
-        Weights are ignored, because they may have changed since.
-        """
+        """Return the operators with non-finite results, and the operator at fault. Weights are ignored,
+        because they may have changed since."""
         if self._symptoms is not None:
             return self._symptoms
         results = list(listing.results)

@@ -48,10 +48,8 @@ def tensors(
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Return a page of tensors. `measured` of `all` have statistics so far. Repeat until `done`.
-
-    Rows without statistics do not pass a filter on statistics, and come last when sorted by one.
-    """
+    """Return a page of tensors. `measured` of `all` have statistics so far. Repeat until `done`. Rows
+    without statistics do not pass a filter on statistics, and come last when sorted by one."""
     done = listing.done  # read before the results, so that none is added after it
     results = listing.results
     measured = len(results)
@@ -112,10 +110,8 @@ def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry
 
 
 def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
-    """Return (graph, recorded name) of the operators with a stack frame that contains `source`, in any case.
-
-    `source` is a file, file:line, or code.
-    """
+    """Return (graph, recorded name) of the operators with a stack frame that contains `source`, in any
+    case. `source` is a file, file:line, or code."""
     words = source.lower()
     return {
         key

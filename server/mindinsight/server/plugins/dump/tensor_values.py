@@ -33,12 +33,9 @@ def check_numbers(values: Values) -> Values:
 
 
 def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: int, accept: str) -> Response:
-    """Return a window of a slice, 200 x 200 at most, row by row, with the shape of the slice and the extremes
-    of the window. Raises ApiError for an invalid slice.
-
-    Without `dims` the slice is the last two axes, at index 0 of all others. Only the window is read, if the
-    file allows it.
-    """
+    """Return a window of a slice, 200 x 200 at most, row by row, with the shape of the slice and the
+    extremes of the window. Raises ApiError for an invalid slice. Without `dims` the slice is the last two
+    axes, at index 0 of all others. Only the window is read, if the file allows it."""
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
     array = _read_window(values, table, slice(top, top + WINDOW), slice(left, left + WINDOW))
@@ -61,10 +58,8 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
 
 def histogram_answer(values: Values, bins: int, accept: str) -> Response:
     """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude.
-    Raises ApiError for a tensor that cannot be read.
-
-    Without a finite element, the numbers of all elements and of NaN are returned as well.
-    """
+    Raises ApiError for a tensor that cannot be read. Without a finite element, the numbers of all elements
+    and of NaN are returned as well."""
     try:
         counts, edges = bin_values(values, bins)
         statistics = None if counts.any() else measure_values(values)
@@ -75,11 +70,9 @@ def histogram_answer(values: Values, bins: int, accept: str) -> Response:
 
 
 def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
-    """Return a heat map of a slice of at most two axes: up to 256 x 256 cells, each the element farthest from
-    zero. Raises ApiError for an invalid slice.
-
-    Without `dims` the slice is the last two axes, at index 0 of all others.
-    """
+    """Return a heat map of a slice of at most two axes: up to 256 x 256 cells, each the element farthest
+    from zero. Raises ApiError for an invalid slice. Without `dims` the slice is the last two axes, at
+    index 0 of all others."""
     dims = dims or first_slice(values.shape)
     table = table_of(values.shape, dims)
     picture = shrink_rows(
@@ -111,10 +104,8 @@ def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
 
 
 def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., NamedValues]) -> None:
-    """Add routes below `prefix` for the values that the FastAPI dependency `source` returns.
-
-    They are values, elements, histogram, heatmap and download.
-    """
+    """Add routes below `prefix` for the values that the FastAPI dependency `source` returns. They are
+    values, elements, histogram, heatmap and download."""
     requested = Annotated[NamedValues, Depends(source)]
 
     @router.get(f"{prefix}/values")
@@ -138,10 +129,8 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
 
     @router.get(f"{prefix}/histogram")
     def histogram(tensor: requested, bins: Bins = 80, accept: Accept = "") -> Response:
-        """Return the histogram of the finite elements between their extremes.
-
-        Complex numbers are counted by magnitude.
-        """
+        """Return the histogram of the finite elements between their extremes. Complex numbers are counted
+        by magnitude."""
         return histogram_answer(tensor.values, bins, accept)
 
     @router.get(f"{prefix}/heatmap")

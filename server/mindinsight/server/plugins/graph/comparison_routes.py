@@ -76,9 +76,7 @@ def pictures(
     other_opened: OtherOpenScopes = "",
 ) -> dict[str, Any]:
     """Return drawings of both graphs. A scope is open if its partner is. Boxes have a state and counts.
-
-    Without ``open``, the scopes around the first difference are open.
-    """
+    Without ``open``, the scopes around the first difference are open."""
     trees = service.parts.of(TreeCache)
     left, right = comparison.trees
     if opened is None:
@@ -138,9 +136,7 @@ def node(
     other_node: Annotated[str, Query(description="path or index in the right graph")] = "",
 ) -> dict[str, Any]:
     """Return a node of either graph, its partner, and their differences. Returns 404 for an unknown node.
-
-    Without a node, the roots are compared. The partner is null if there is none.
-    """
+    Without a node, the roots are compared. The partner is null if there is none."""
     side: Side = RIGHT if other_node else LEFT
     index = node_index(comparison.trees[side], node or other_node)
     partner = int(comparison.partners[side][index])

@@ -45,10 +45,8 @@ def search(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """Return the first `limit` nodes that match, nested in their scopes, and separately parameters and
-    constants. Returns 400 for an invalid regular expression.
-
-    `hits` are the indices of all matches, in the order of the graph, up to 20 000.
-    """
+    constants. Returns 400 for an invalid regular expression. `hits` are the indices of all matches, in the
+    order of the graph, up to 20 000."""
     try:
         query = graph_search.parse_query(q, regex)
     except graph_search.BadPattern as error:
@@ -182,11 +180,8 @@ FlatScopes = Annotated[
 
 @router.get("/graphs")
 def graphs(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the tags of a run's graphs, and if its data pipeline was recorded.
-
-    `newest` is, by tag, the number of graphs and the size of the last one in bytes. A change of either means
-    a new graph.
-    """
+    """Return the tags of a run's graphs, and if its data pipeline was recorded. `newest` is, by tag, the
+    number of graphs and the size of the last one in bytes. A change of either means a new graph."""
     record = service.store.snapshot().run(run)
     series = record.references.get("graph", {})
     tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
@@ -206,10 +201,8 @@ def picture(
     flat: FlatScopes = None,
     attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
 ) -> dict[str, Any]:
-    """Return a drawing of a graph with the given scopes open, and counts over the whole graph.
-
-    `flat` lists the scopes that are drawn flat. Scopes with too many operators are not.
-    """
+    """Return a drawing of a graph with the given scopes open, and counts over the whole graph. `flat`
+    lists the scopes that are drawn flat. Scopes with too many operators are not."""
     tree = tree_of(service, run, tag, "recorded" if view == "auto" else view)
     if view == "auto":
         view = "simplified" if has_training(tree.graph) else "recorded"

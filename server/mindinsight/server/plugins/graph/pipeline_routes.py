@@ -27,8 +27,8 @@ router = APIRouter(route_class=GraphRoute)
 @router.get("/pipeline")
 def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
     """Return the profile of a run's data pipeline by MindSpore's profiler: operators in the order of the
-    data, with queue and processor time. If there is no profile, or it cannot be read, a claim says so and all
-    else is empty or null.
+    data, with queue and processor time. If none can be read, a claim says so and all else is empty or null.
+    Returns 404 for an unknown run.
 
     The queue is the one after the operator, `cpu` its processor time in percent of one processor. `node` is
     the index in the graph of the pipeline, or null. `batch_ms` is the mean time between two batches,

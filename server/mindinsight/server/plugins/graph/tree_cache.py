@@ -49,11 +49,9 @@ class TreeCache:
         return self._comparisons.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
-        """Return the tree of a run's newest graph with this tag, or of its data pipeline. Raises ApiError if
-        there is none or it cannot be read, and Gone if its file was replaced.
-
-        Without a tag, the first by name counts.
-        """
+        """Return the tree of a run's newest graph with this tag, or of its data pipeline. Raises ApiError
+        if there is none or it cannot be read, and Gone if its file was replaced. Without a tag, the first
+        by name counts."""
         if view == "dataset":
             return self._pipeline(run)
         graphs = run.references.get("graph", {})
@@ -69,10 +67,7 @@ class TreeCache:
         self, series: ReferenceSeries, view: str, build_tree: Callable[[bytes], Tree], executor: Executor
     ) -> Tree:
         """Return the tree of the newest graph of a series. Large graphs are built in `executor`. Raises
-        UnreadableError, Gone.
-
-        `view` distinguishes the builders in the cache.
-        """
+        UnreadableError, Gone. `view` distinguishes the builders in the cache."""
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
 

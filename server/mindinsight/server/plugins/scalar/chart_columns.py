@@ -57,10 +57,8 @@ def line_of(run: Run, tag: str) -> Line | None:
 
 def line_between(run: Run, tag: str, view: View) -> Line | None:
     """Return the points of a tag's line between the limits of the view, or None if the run lacks the tag.
-
     The limits are positions on the axis `view.x` and are included. Without limits all points are returned,
-    also those without a position on the axis.
-    """
+    also those without a position on the axis."""
     series = series_of(run, tag)
     if series is None:
         return None
@@ -79,10 +77,7 @@ def _start(series: Series) -> float:
 
 def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dict[str, Any]:
     """Return the columns of one series of one run: its line, the overwritten intervals, and non-finite
-    values. Raises ApiError for an unknown axis.
-
-    The series has at least one point.
-    """
+    values. Raises ApiError for an unknown axis. The series has at least one point."""
     line, intervals, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
         "run": run.id,
@@ -132,10 +127,8 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
 
 
 def missing_rows(run: str) -> dict[str, Any]:
-    """Return the empty columns that stand for a removed series, which a page has to fetch again.
-
-    This is not an error, because runs may be deleted at any time.
-    """
+    """Return the empty columns that stand for a removed series, which a page has to fetch again. This is
+    not an error, because runs may be deleted at any time."""
     none = np.zeros(0)
     columns = {"step": none, "wall": none, "value": none}
     return {"run": run, "generation": -1, "count": 0, "whole": True, "non_finite": [], **columns}
@@ -143,10 +136,7 @@ def missing_rows(run: str) -> dict[str, Any]:
 
 def _last_step_before(series: ScalarSeries, since: int) -> int | None:
     """Return the last step of the first `since` rows, or None unless the rows after these only extend the
-    line.
-
-    They do not if a step is not larger than that last step, or if they are too many to append.
-    """
+    line. They do not if a step is not larger than that last step, or if they are too many to append."""
     if not 0 < since <= series.count or series.count - since > MOST_NEW_ROWS:
         return None
     columns = series.columns()
@@ -188,10 +178,8 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:
-    """Return the slice of the rows whose positions `x` are in the range, and of one neighbour on each side.
-
-    With the neighbours, a line extends to the edge of the chart. A limit of None is no limit.
-    """
+    """Return the slice of the rows whose positions `x` are in the range, and of one neighbour on each
+    side. With the neighbours, a line extends to the edge of the chart. A limit of None is no limit."""
     if not len(x) or (low is None and high is None):
         return slice(None)
     start, end = -np.inf if low is None else low, np.inf if high is None else high
@@ -250,11 +238,9 @@ def job_series(ranks: Sequence[tuple[Run, Series]], view: View) -> dict[str, Any
 
 
 def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
-    """Return steps and values of the lines, limited to the points that the view needs.
-
-    For a range of steps, that is the range and, for the smoothing, as many steps before it. Fewer points give
-    finer columns.
-    """
+    """Return steps and values of the lines, limited to the points that the view needs. For a range of
+    steps, that is the range and, for the smoothing, as many steps before it. Fewer points give finer
+    columns."""
     low, high = -np.inf, np.inf
     if view.x == "step" and view.low is not None and view.high is not None:
         low, high = view.low - (view.high - view.low), view.high
@@ -352,9 +338,7 @@ async def series_answer(
 ) -> Response:
     """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
     Unknown runs, and runs without the tag, are omitted. Raises ApiError for an invalid formula or axis.
-
-    The list has a response for the tag and for each one in `also`.
-    """
+    The list has a response for the tag and for each one in `also`."""
     body = await _body(service, query, accept)
     if also:
         others = [await _body(service, replace(query, tag=tag), accept) for tag in also]
@@ -390,11 +374,8 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
 def _inherited(
     chain: Iterable[tuple[Run, int]], query: CurveQuery, before: Iterable[Run] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the runs that a run continues, each up to the step at which the next run continues
-    it.
-
-    For a job among the runs `before`, the columns are the median of its ranks.
-    """
+    """Yield the columns of the runs that a run continues, each up to the step at which the next run
+    continues it. For a job among the runs `before`, the columns are the median of its ranks."""
     for parent, last in chain:
         ranks = _having([run for run in before if run.job == parent.job], query.tag)
         if len(ranks) > 1:

@@ -107,11 +107,9 @@ async def series(state: State, headers: Headers, query: Curves) -> Response:
 
 
 async def tail(state: State, headers: Headers, query: Tail) -> Response:
-    """Return the points recorded after `since`. With `whole` a page has to fetch the series again.
-
-    That happens if its rows were replaced or overwritten, if there are very many new ones, or if the run was
-    removed or lacks the tag.
-    """
+    """Return the points recorded after `since`. With `whole` a page has to fetch the series again. That
+    happens if its rows were replaced or overwritten, if there are very many new ones, or if the run was
+    removed or lacks the tag."""
     work = partial(query.newest, state.service.store.snapshot(), query)
     return answer(await _computed(work, query, [query.tag]), headers.get("accept", ""))
 

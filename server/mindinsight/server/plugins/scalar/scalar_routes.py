@@ -386,11 +386,9 @@ def statistics(
     high: Annotated[float | None, Query(description="upper end of x")] = None,
     x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
 ) -> dict[str, Any]:
-    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x,
-    as `rows`. Unknown runs, and runs without the tag, are omitted.
-
-    Figures that need a finite value are null without one.
-    """
+    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on
+    x, as `rows`. Unknown runs, and runs without the tag, are omitted. Figures that need a finite value are
+    null without one."""
     snapshot = service.store.snapshot()
     view = View(0, x, low, high)
     known = [snapshot.runs[run_id] for run_id in run if run_id in snapshot.runs]

@@ -185,10 +185,8 @@ _MODES: Final = ("all", "node", "watchpoint")
 @router.post_json("/{session_id}/retrieve", "mode (all, node or watchpoint) and params")
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Return the whole state, the nodes of a scope as `graph`, or all watchpoints as `watch_points`, by
-    `mode`. Returns an error for an unknown mode, rank, graph, node or watchpoint.
-
-    With a `watch_point_id`, nodes have their watch state, and the mode `watchpoint` returns nodes, too.
-    """
+    `mode`. Returns an error for an unknown mode, rank, graph, node or watchpoint. With a `watch_point_id`,
+    nodes have their watch state, and the mode `watchpoint` returns nodes, too."""
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -311,10 +309,7 @@ def stacks(
     page: Page,
 ) -> dict[str, Any]:
     """Return the source lines that lead to operators as `stack_infos`, grouped by file, or {} if no line
-    contains `key_word`. `offset` counts pages of files.
-
-    A `limit` of 0 returns all files.
-    """
+    contains `key_word`. `offset` counts pages of files. A `limit` of 0 returns all files."""
     graphs = [session.graph(rank, None) for rank in session.dump.ranks]
     frames = {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}
     files: dict[str, list[Frame]] = {}

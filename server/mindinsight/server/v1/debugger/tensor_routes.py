@@ -180,10 +180,8 @@ def _tolerance(text: str | None) -> float:
 
 
 def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
-    """Return the comparison of two steps as JSON.
-
-    Differences up to `tolerance` times the earlier value become 0.
-    """
+    """Return the comparison of two steps as JSON. Differences up to `tolerance` times the earlier value
+    become 0."""
     parts = [_floats(_part(values, shape)) for values in (before, now)]
     with np.errstate(all="ignore"):
         difference = parts[1] - parts[0]

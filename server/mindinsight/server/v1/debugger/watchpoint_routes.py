@@ -44,11 +44,9 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern",
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them, and return the session's state as `metadata`. Without nodes
-    nothing changes. Returns an error for an unknown watchpoint or node, and while a job is running.
-
-    A scope stands for all operators in it.
-    """
+    """Add nodes to a watchpoint or remove them, and return the session's state as `metadata`. Without
+    nodes nothing changes. Returns an error for an unknown watchpoint or node, and while a job is running.
+    A scope stands for all operators in it."""
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
     watchpoint = session_lookup.watchpoint_of(session, body.get("watch_point_id"))
     if body.get("mode") not in (0, 1):

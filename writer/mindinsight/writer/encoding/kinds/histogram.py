@@ -28,10 +28,8 @@ class HistogramEncoder(ArrayEncoder):
         return item.payload if isinstance(item.payload, bytes) else super().message(item)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return the serialised histogram of an array.
-
-        It has buckets, counts of non-finite elements, and minimum, maximum and sum of the finite ones.
-        """
+        """Return the serialised histogram of an array. It has buckets, counts of non-finite elements, and
+        minimum, maximum and sum of the finite ones."""
         return _message(histogram(values))
 
     def facts(self, message: Any) -> dict[str, Any]:

@@ -29,10 +29,8 @@ class TensorEncoder(ArrayEncoder):
         return wire_size(item.payload)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return a TensorProto with ``values`` as ``float_data``.
-
-        They are also stored bit-exact as ``raw_data`` if float32 would change one.
-        """
+        """Return a TensorProto with ``values`` as ``float_data``. They are also stored bit-exact as
+        ``raw_data`` if float32 would change one."""
         floats = _as_float32(values)
         parts = [
             wire.packed_integers(1, values.shape) if values.shape else b"",
@@ -44,12 +42,9 @@ class TensorEncoder(ArrayEncoder):
         return b"".join(parts)
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return ``shape``, ``count``, ``not_finite`` (number of non-finite elements), ``min``, ``max`` and
-        ``mean`` of the finite ones, and up to 1000 elements as ``values``. Without finite elements, minimum,
-        maximum and mean are missing.
-
-        ``values`` is missing if there are more elements.
-        """
+        """Return ``shape``, ``count``, ``not_finite`` (number of non-finite elements), ``min``, ``max``
+        and ``mean`` of the finite ones, and up to 1000 elements as ``values``. Without finite elements,
+        minimum, maximum and mean are missing. ``values`` is missing if there are more elements."""
         numbers = np.asarray(message.float_data, dtype=np.float64)
         finite = numbers[np.isfinite(numbers)]
         facts: dict[str, Any] = {

@@ -224,10 +224,8 @@ class AsynchronousLayout(Layout):
         return 0.9 if any(_timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> dump_types.Dump:
-        """Return devices (as ranks), models (as graphs) and iterations.
-
-        The graphs of an iteration that was dumped several times have the time in their names.
-        """
+        """Return devices (as ranks), models (as graphs) and iterations. The graphs of an iteration that
+        was dumped several times have the time in their names."""
         timed_folders = list(_timed_folders(path))
         first: dict[tuple[int, int, str], str] = {}
         for timed in timed_folders:
@@ -244,10 +242,8 @@ class AsynchronousLayout(Layout):
         )
 
     def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
-        """Return the tensors of a step folder.
-
-        ``.npy`` files are listed by their names, ``bin`` files by their messages.
-        """
+        """Return the tensors of a step folder. ``.npy`` files are listed by their names, ``bin`` files by
+        their messages."""
         listing = npy_folder.list_npy_folder(folder, NAME, lambda recorded: FullNames())
         damage = list(listing.damage)
         files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))

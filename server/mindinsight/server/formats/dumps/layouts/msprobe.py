@@ -45,10 +45,8 @@ class MsprobeLayout(Layout):
         return 0.95 if folders[0].parent.parent == path else 0.6
 
     def open_dump(self, path: Path) -> dump_types.Dump:
-        """Return steps and ranks.
-
-        Framework, level and task are from the first ``dump.json`` that has them.
-        """
+        """Return steps and ranks. Framework, level and task are from the first ``dump.json`` that has
+        them."""
         damage: list[dump_types.FileDamage] = []
         rank_folders = _rank_folders(path)
         numbers = _number_ranks({folder.name for folder in rank_folders})

@@ -16,10 +16,8 @@ class RecorderLayout(Layout):
     name = NAME
 
     def match(self, path: Path) -> float:
-        """Return 0.5 for ranks with recorder files, else -1.
-
-        Layouts with tensors are more confident and list them too.
-        """
+        """Return 0.5 for ranks with recorder files, else -1. Layouts with tensors are more confident and
+        list them too."""
         return 0.5 if recorder_logs(path) else -1.0
 
     def open_dump(self, path: Path) -> Dump:

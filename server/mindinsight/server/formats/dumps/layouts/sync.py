@@ -40,9 +40,7 @@ class SyncLayout(Layout):
 
     def open_dump(self, path: Path) -> dump_types.Dump:
         """Return the dump with its ranks, nets, graphs and iterations; a folder without ranks is one step.
-
-        The metadata are those of the first rank that has any.
-        """
+        The metadata are those of the first rank that has any."""
         damage: list[dump_types.FileDamage] = []
         ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
         if not ranks and _RANK.fullmatch(path.name):
@@ -143,10 +141,8 @@ def _metadata(rank: Path, damage: list[dump_types.FileDamage]) -> tuple[dict[str
 
 
 def _not_recorded(rank: Path, damage: list[dump_types.FileDamage]) -> Iterator[dump_types.NotRecorded]:
-    """Yield the entries of ``not_recorded.json``.
-
-    Invalid entries are skipped, because other tools may write there.
-    """
+    """Yield the entries of ``not_recorded.json``. Invalid entries are skipped, because other tools may
+    write there."""
     entries = dump_types.read_or_report(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
