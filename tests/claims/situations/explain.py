@@ -28,7 +28,7 @@ STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
-    *("only_rises", "below_zero", "stops", "rises_at"),
+    *("only_rises", "below_zero", "stops", "rises_at", "zero_gradients"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -811,6 +811,57 @@ def validation_loss_that_is_recorded_until_the_next_one(folder: Path) -> Questio
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.stops"], exit_code=0)
 def loss_that_reaches_zero(folder: Path) -> Question:
     return _searched(folder, {"loss": np.where(STEPS < 120, falling(), 0.0)})
+
+
+def _with_norms(folder: Path, loss: float, **norms: int) -> Question:
+    """Losses end at a number, and norms of gradients are zero from a step on."""
+    curves = {"loss": np.where(STEPS < 100, falling(), loss * (1 + noise(2, 0.01)))}
+    curves |= {tag: np.where(step > STEPS, 1 + noise(3, 0.1), 0.0) for tag, step in norms.items()}
+    return _searched(folder, curves)
+
+
+@situation(makes=["claim.explain.zero_gradients"], never=["claim.explain.nothing"], exit_code=1)
+def gradients_that_are_zero_from_a_step_on(folder: Path) -> Question:
+    return _with_norms(folder, 0.9, grad_norm=100)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.zero_gradients"], exit_code=0)
+def gradients_of_a_loss_that_reached_zero(folder: Path) -> Question:
+    return _with_norms(folder, 0.0, grad_norm=100)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.zero_gradients"], exit_code=0)
+def gradients_of_a_module_that_may_be_frozen(folder: Path) -> Question:
+    return _with_norms(folder, 0.9, backbone_grad_norm=100)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.zero_gradients"], exit_code=0)
+def gradients_of_which_one_norm_is_not_zero(folder: Path) -> Question:
+    return _with_norms(folder, 0.9, grad_norm=100, total_gradient_norm=200)
+
+
+def _ending(folder: Path, every: int, end: int) -> Question:
+    with SummaryRecord(str(folder / "run")) as summary:
+        for step in range(200):
+            summary.add_value("scalar", "loss", float(falling()[step]))
+            if step % every == 0 and step < end:
+                summary.add_value("scalar", "val/accuracy", 0.5 + step / 1000)
+            summary.record(step)
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.scalar_ended", "claim.explain.nothing"],
+    never=["claim.explain.stopped"],
+    exit_code=0,
+)
+def a_metric_that_is_recorded_no_longer(folder: Path) -> Question:
+    return _ending(folder, 5, 100)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.scalar_ended"], exit_code=0)
+def a_metric_that_comes_seldom(folder: Path) -> Question:
+    return _ending(folder, 15, 200)
 
 
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.constant"])

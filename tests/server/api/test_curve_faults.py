@@ -3,12 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import mindinsight
 from mindinsight.server.api.curve_faults import (
-    Aim,
-    aim_of,
     curve_claims,
     first_claims,
     is_passing,
@@ -16,63 +13,6 @@ from mindinsight.server.api.curve_faults import (
 )
 from mindinsight.server.claims import Claim, sentence
 from mindinsight.writer import SummaryRecord
-
-
-@pytest.mark.parametrize(
-    ("tag", "aim"),
-    [
-        ("loss", "loss"),
-        ("train/lossD", "loss"),
-        ("perplexity", "loss"),
-        ("loss_scale", None),
-        ("lossScale", None),
-        ("loss/kl_weight", None),
-        ("weighted_loss", "loss"),
-        ("scaler/loss", None),
-        ("grad_norm", "norm"),
-        ("grad_norm/fc.weight", "norm"),
-        ("val/accuracy", "accuracy"),
-        ("valAcc", "accuracy"),
-        ("acceleration", None),
-        ("losses/mask", "loss"),
-        ("loss_per_token", "loss"),
-        ("episode/losses", None),
-        ("num_lossy_batches", None),
-        ("loss/num_samples", None),
-        ("loss_time_ms", None),
-        ("score_loss_gain", None),
-        ("layer_norm/grad_norm", "norm"),
-        ("normalized_score", None),
-        ("batch_norm/momentum", None),
-        ("grad_norm_clip_value", None),
-        ("lr_norm", None),
-        ("accuracy_threshold", None),
-        ("top1_err", "error"),
-        ("1-acc", "error"),
-        ("val/WER", "error"),
-        ("word_error_rate", "error"),
-        ("wer_weight", None),
-        ("td_error", None),
-        ("bleu", "accuracy"),
-        ("val/mAP", "accuracy"),
-        ("map50", "accuracy"),
-        ("feature_map", None),
-        ("rmse", "error"),
-        ("FID", "error"),
-        ("train/nll", "loss"),
-        ("训练/损失", "loss"),
-        ("验证准确率", "accuracy"),
-        ("词错误率", "error"),
-        ("损失缩放", None),
-        ("reward", "accuracy"),
-        ("val/R2", "accuracy"),
-        ("rewards/chosen", None),
-        ("reward_scale", None),
-        ("r2d2/steps", None),
-    ],
-)
-def test_a_name_says_what_a_scalar_is(tag: str, aim: Aim | None) -> None:
-    assert aim_of(tag) == aim
 
 
 def test_what_was_searched_is_counted(tmp_path: Path) -> None:

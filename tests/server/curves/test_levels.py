@@ -23,6 +23,7 @@ from mindinsight.server.curves.levels import (
     rise_of_few,
     run_up,
     steady_rise,
+    zero_end,
 )
 from mindinsight.server.types import Doubles
 from tests.narrowing import require
@@ -245,3 +246,12 @@ def test_values_that_stop_changing_are_counted() -> None:
     assert constant_end(np.r_[values[:9], np.full(60, 0.5)]) == 0  # too few that change
     assert constant_end(np.r_[np.repeat(values, 7), np.full(60, 0.5)]) == 0
     assert constant_end(values) == constant_end(values[:0]) == 0
+
+
+def test_zeros_at_the_end_are_counted_after_other_values() -> None:
+    values = np.linspace(1.0, 2.0, 20)
+    assert zero_end(np.r_[values, np.zeros(60)]) == 60
+    assert zero_end(np.r_[values, np.zeros(49)]) == 0
+    assert zero_end(np.r_[values[:9], np.zeros(60)]) == 0
+    assert zero_end(np.r_[values, np.zeros(60), 1.0]) == 0
+    assert zero_end(np.zeros(0)) == zero_end(np.r_[values, np.full(60, np.nan)]) == 0

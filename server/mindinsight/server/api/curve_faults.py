@@ -4,13 +4,13 @@ What a scalar is, is known by its name. Whatever has another name is searched fo
 """
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.api.tag_aims import PLAYED, REWARDED, REWARDS, Aim, aim_of, words_of
 from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.levels import (
     BEFORE,
@@ -47,108 +47,30 @@ from mindinsight.server.curves.levels import (
     run_up,
     shift_to_end,
     steady_rise,
+    zero_end,
 )
 from mindinsight.server.store.run import Run
-
-Aim: TypeAlias = Literal["loss", "norm", "accuracy", "error"]
 
 NAMED: Final = 4  # scalars, settings or runs in a sentence
 _LASTING: Final = "claim.explain.non_finite"
 _PASSING: Final = (f"{_LASTING}_once", f"{_LASTING}_passing")
 _SKIPPED: Final = f"{_LASTING}_skipped"
 _REPEATED: Final = "claim.explain.jump_repeated"
-_AT_STEP: Final = (
-    "claim.explain.jump",
-    _REPEATED,
-    _LASTING,
-    *_PASSING,
-    _SKIPPED,
-)  # which ranks share at the same step only
+# Claims that ranks share at the same step only.
+_AT_STEP: Final = ("claim.explain.jump", _REPEATED, _LASTING, *_PASSING, _SKIPPED)
 _MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
 _PERCENT: Final = 100
 
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-# What a schedule or a loss scaler sets, such as loss/kl_weight, is not what a training makes.
-_SET: Final = {
-    *("weight", "weights", "coef", "coeff", "coefficient", "scale", "scaler", "scaled", "scaling", "factor"),
-    *("lambda", "beta", "lr", "rate", "ratio", "temperature", "anneal", "schedule"),
-}
-# Losses that need not fall: of nets against each other, of agents, and terms that hold another loss back.
-_PLAYED: Final = {
-    *(
-        "g",
-        "d",
-        "gen",
-        "generator",
-        "disc",
-        "discriminator",
-        "adv",
-        "adversarial",
-        "gan",
-        "fake",
-        "real",
-        "gloss",
-        "dloss",
-    ),
-    *(
-        "policy",
-        "entropy",
-        "actor",
-        "critic",
-        "value",
-        "q",
-        "reg",
-        "regularization",
-        "regularizer",
-        "kl",
-        "kld",
-        "aux",
-    ),
-    *("balance", "balancing", "z", "commit", "commitment", "attack", "forget", "unlearn", "unlearning"),
-}
-_REWARDED: Final = {"reward", "rewards", "rew", "return", "returns"}  # of a run whose losses need not fall
-_ACCURACY: Final = {
-    *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
-    *("bleu", "rouge", "chrf", "meteor", "cider", "ndcg", "mrr", "psnr", "ssim", "kappa", "mcc", "spearman"),
-}
-# What a run is rewarded with, but not what a reward model gives to answers, and not the spread of rewards.
-_REWARDS: Final = {*_REWARDED, "r2"}
-_OTHER_REWARDS: Final = {
-    *("chosen", "rejected", "margin", "margins", "std", "min", "max", "model", "intrinsic", "penalty", "kl"),
-}
-_ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "fid"}
-_MEAN_PRECISION: Final = re.compile(r"mAP|(?<![A-Za-z])map[_@]?\d")  # not feature_map
-_ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
-# What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
-_OTHER: Final = {
-    *("num", "number", "count", "counts", "counter", "samples", "batches", "tokens", "games", "episodes"),
-    *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
-    *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
+# Of the name of a norm of all gradients: that of a module, which has its name, may be frozen on purpose.
+_OF_ALL_GRADIENTS: Final = {
+    *("", "grad", "grads", "gradient", "gradients", "norm", "global", "total", "l2", "2", "all", "train"),
+    *("training", "optim", "optimizer", "before", "unclipped", "raw"),
 }
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 # Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
 _ORDINARY: Final = 10.0
 _SWITCHED: Final = 0.5  # of the range of the last values: a change at once
 _SMOOTH: Final = 0.1  # of that range: a change of a schedule from value to value is less
-_CHINESE: Final = {
-    "损失": "loss",
-    "困惑度": "perplexity",
-    "准确率": "accuracy",
-    "精确率": "precision",
-    "召回率": "recall",
-    "错误率": "error_rate",
-    "范数": "norm",
-    "训练": "train",
-    "验证": "val",
-    "测试": "test",
-    "缩放": "scale",
-    "系数": "coef",
-    "权重": "weight",
-}
-_LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity|(?<![a-z])(?:nll|ppl)(?![a-z])")  # not lossy
-_NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
-_WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
-_LAYER: Final = re.compile(r"(?:batch|layer|group|instance|rms)_?norm")  # whose statistics are no norms
 _COUNTED: Final = {"losses": "loss", "accuracies": "accuracy", "norms": "norm", "errors": "error"}
 _TRAINING: Final = {"train", "training"}
 _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
@@ -158,7 +80,11 @@ def curve_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return the faults in the scalars of a run or of the ranks of a job, and notes on placeholders. Ranks
     share a sentence, which names them."""
     searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _error_rates, _collapses, _growths)
-    return [claim for search in (*searches, _placeholders) for claim in first_claims(_of_ranks(runs, search))]
+    return [
+        claim
+        for search in (*searches, _zero_gradients, _placeholders)
+        for claim in first_claims(_of_ranks(runs, search))
+    ]
 
 
 def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> list[Claim]:
@@ -227,26 +153,6 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     return parts
 
 
-def aim_of(tag: str) -> Aim | None:
-    """Return the class of a scalar by its name: a loss, a norm, an accuracy or score, an error
-    rate, or None for any other."""
-    words, text = _words(tag), "_".join(_WORD.findall(_translated(tag))).lower()
-    if words & _OTHER:
-        return None
-    if _LOSS.search(text):
-        # "episode/losses" is the number of games that were lost, "losses/mask" is a loss.
-        return None if words & _SET or text.endswith("losses") else "loss"
-    if _NORM.search(_LAYER.sub("", text)):
-        return None if words & (_SET - _WEIGHTS) else "norm"
-    if words & _ERROR_RATES or text.endswith("error_rate"):
-        return None if words & (_SET - {"rate"}) else "error"
-    if words & _REWARDS:
-        return None if words & (_SET | _OTHER_REWARDS) else "accuracy"
-    if words & _SET or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
-        return None
-    return "error" if words & _ERRORS or "1-" in tag else "accuracy"
-
-
 def setting_claims(run: Run, fault: int) -> Iterator[Claim]:
     """Yield notes on scalars, such as a learning rate or a stage, that were constant, or changed by little
     from value to value, and then changed at once shortly before the step of a fault."""
@@ -290,17 +196,6 @@ def is_passing(claim: Claim) -> bool:
     return isinstance(inner, Claim) and inner.key in _PASSING
 
 
-def _translated(tag: str) -> str:
-    for chinese, english in _CHINESE.items():
-        tag = tag.replace(chinese, f"_{english}_")
-    return tag
-
-
-def _words(tag: str) -> set[str]:
-    tag = _translated(tag)
-    return {word.lower() for word in _WORD.findall(tag)} | set(re.split(r"[^a-z0-9]+", tag.lower()))
-
-
 def _with_aim(run: Run, *aims: Aim) -> list[str]:
     return [tag for tag in sorted(run.scalars) if aim_of(tag) in aims][:_MOST_JUDGED]
 
@@ -312,9 +207,9 @@ def finite_values(run: Run, tag: str) -> int:
 
 def _falling(run: Run) -> list[str]:
     """Return the losses of a run that need to fall."""
-    if any(_words(tag) & _REWARDED for tag in run.scalars):
+    if any(words_of(tag) & REWARDED for tag in run.scalars):
         return []
-    return [tag for tag in _with_aim(run, "loss") if not _words(tag) & _PLAYED]
+    return [tag for tag in _with_aim(run, "loss") if not words_of(tag) & PLAYED]
 
 
 def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
@@ -351,7 +246,7 @@ def _non_finite(run: Run) -> Iterator[Claim]:
 def _are_gradients(tags: Sequence[str]) -> bool:
     """Return True if all scalars are norms of gradients, by their names."""
     return all(
-        aim_of(tag) == "norm" and _words(tag) & {"grad", "grads", "gradient", "gradients"} for tag in tags
+        aim_of(tag) == "norm" and words_of(tag) & {"grad", "grads", "gradient", "gradients"} for tag in tags
     )
 
 
@@ -466,7 +361,7 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
             at = {"step": int(levels.steps[shift.row]), "before": shift.before, "after": shift.after}
             return _found("rises_at", run, tag, risen | at)
         return _found("rises", run, tag, risen)
-    if only_rises(levels) and not _words(tag) & _VALIDATION:  # a validation loss may, and be of use
+    if only_rises(levels) and not words_of(tag) & _VALIDATION:  # a validation loss may, and be of use
         facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
         limit = round((RISEN_STEADILY - 1) * _PERCENT)
         return _found("only_rises", run, tag, {"tag": tag, "n": len(levels.levels), **facts, "limit": limit})
@@ -487,7 +382,7 @@ def _error_rates(run: Run) -> Iterator[Claim]:
 def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
     """Return a claim that a validation loss rose from its lowest level while the training loss
     fell, or None."""
-    if not _words(tag) & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
+    if not words_of(tag) & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
         return None
     if (fall := _fall_beside(tag, change, judged)) is None:
         return None
@@ -509,7 +404,7 @@ def _steady_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Clai
     """Return a claim that a validation loss rose steadily, though by less than `_overfit_claim` needs, while
     the training loss fell, or None."""
     line = run.scalars[tag].line()
-    if not _words(tag) & _VALIDATION or (change := steady_rise(line.steps, line.values)) is None:
+    if not words_of(tag) & _VALIDATION or (change := steady_rise(line.steps, line.values)) is None:
         return None
     if (fall := _fall_beside(tag, change, judged)) is None:
         return None
@@ -520,7 +415,7 @@ def _steady_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Clai
 
 def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
     """Return the validation losses with too few values for levels whose training loss has levels."""
-    few_values = [tag for tag in _with_aim(run, "loss") if _words(tag) & _VALIDATION and tag not in judged]
+    few_values = [tag for tag in _with_aim(run, "loss") if words_of(tag) & _VALIDATION and tag not in judged]
     return [
         tag
         for tag in few_values
@@ -529,7 +424,7 @@ def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
 
 
 def _is_beside(tag: str, other: str) -> bool:
-    return _words(tag) - _VALIDATION == _words(other) - _TRAINING
+    return words_of(tag) - _VALIDATION == words_of(other) - _TRAINING
 
 
 def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict[str, Any] | None:
@@ -547,7 +442,7 @@ def _collapses(run: Run) -> Iterator[Claim]:
     """Yield claims about accuracies that fell sharply and did not recover."""
     for tag, levels in _judged(run, "accuracy"):
         # Rewards and the like may begin anywhere: they collapse if they lose what they had gained.
-        gained = not _words(tag) & _REWARDS or levels.begin <= COLLAPSED * max(levels.levels)
+        gained = not words_of(tag) & REWARDS or levels.begin <= COLLAPSED * max(levels.levels)
         if gained and (change := collapse(levels)):
             values = {"tag": tag, **_facts(change, levels), "step": change.step}
             yield _found("collapse", run, tag, {**values, "limit": COLLAPSED * _PERCENT})
@@ -569,6 +464,21 @@ def _growths(run: Run) -> Iterator[Claim]:
         yield claim
 
 
+def _zero_gradients(run: Run) -> Iterator[Claim]:
+    """Yield a claim if the norms of all gradients are zero at the end, and no loss is."""
+    norms = [
+        tag for tag in _with_aim(run, "norm") if words_of(tag) <= _OF_ALL_GRADIENTS and _are_gradients([tag])
+    ]
+    if not norms or not all(run.scalars[tag].last_value for tag in _with_aim(run, "loss")):
+        return
+    lines = {tag: run.scalars[tag].line() for tag in norms}
+    zeros = {tag: zero_end(line.values) for tag, line in lines.items()}
+    if all(zeros.values()):
+        tag = min(norms, key=lambda tag: int(lines[tag].steps[-zeros[tag]]))
+        facts = {"tag": tag, "step": int(lines[tag].steps[-zeros[tag]]), "of": zeros[tag]}
+        yield _found("zero_gradients", run, tag, facts)
+
+
 def _growing_scale(run: Run, tag: str) -> str:
     """Return the loss scale with which a norm grows, or ""."""
     norm = run.scalars[tag].line()
@@ -583,7 +493,7 @@ def _growing_scale(run: Run, tag: str) -> str:
 
 
 def _scales(run: Run) -> list[str]:
-    return [name for name in sorted(run.scalars) if _words(name) & {"scale", "scaler"}]
+    return [name for name in sorted(run.scalars) if words_of(name) & {"scale", "scaler"}]
 
 
 def _facts(change: Change, levels: Levels) -> dict[str, Any]:

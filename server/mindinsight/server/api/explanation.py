@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
 from mindinsight.server.api.curve_faults import (
-    aim_of,
     curve_claims,
     first_claims,
     is_passing,
@@ -21,6 +20,7 @@ from mindinsight.server.api.curve_faults import (
 )
 from mindinsight.server.api.run_differences import differences, is_baseline, runs_before
 from mindinsight.server.api.run_end import end_claims
+from mindinsight.server.api.tag_aims import aim_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves.levels import EARLY
 from mindinsight.server.curves.rank_anomaly import outlier_claim

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from mindinsight.server.claims import Claim, Verdict
+import numpy as np
+
+from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.report.report_content import ReportSource, moment
 from mindinsight.server.report.run_report import MOST, recorded_alerts
 from mindinsight.server.store.file_names import created
@@ -11,6 +13,9 @@ from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 from mindinsight.server.types import FileState
 
 _MINUTE: Final = 60  # seconds
+_REGULAR: Final = 10  # values of a scalar whose distances tell how often it comes
+_ENDED: Final = 10  # of its largest distances: a validation that is skipped once or twice has not ended
+_NAMED: Final = 4
 
 
 def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -24,6 +29,7 @@ def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
     elif (state := state_of(source.run, now, source.ranks)) in ("quiet", "stopped"):
         verdict: Verdict = "unknown" if _may_record_end(source.run) else "note"
         yield Claim(f"claim.explain.{state}", verdict, {"n": int((now - source.run.last_event) // _MINUTE)})
+    yield from _ended_scalars(source.run)
     for run in source.ranks:
         for file in run.files:
             if file.failure and file.failure != run.failure:
@@ -45,6 +51,22 @@ def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
             values = {"n": len(own), "step": first.step, "title": first.content.title}
             evidence = ({"run": first.run.id, "step": first.step},)
             yield Claim(f"claim.explain.{level}s", "found" if level == "error" else "note", values, evidence)
+
+
+def _ended_scalars(run: Run) -> Iterator[Claim]:
+    """Yield a note on scalars that end long before others, by the largest distance between their steps."""
+    last = max((series.last_step for series in run.scalars.values() if series.count), default=0)
+    early = {}
+    for tag, series in run.scalars.items():
+        if series.count >= _REGULAR and series.last_step < last:
+            gap = int(np.diff(series.line().steps).max())
+            if last - series.last_step >= _ENDED * gap:
+                early[tag] = series.last_step, gap
+    if early:
+        step, gap = min(early.values())
+        facts = {"n": len(early), "step": step, "gap": gap, "last": last}
+        tags = few(sorted(early, key=lambda tag: early[tag]), _NAMED)
+        yield Claim("claim.explain.scalar_ended", "note", {**facts, "tags": tags}, ({"run": run.id},))
 
 
 def _may_record_end(run: Run) -> bool:

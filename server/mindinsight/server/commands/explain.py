@@ -74,6 +74,10 @@ def _lines(part: Any) -> Iterable[str]:
         yield f"{after}{localize(f'explain.topic.{part.topic}')}{dump}"
     indent = "" if part.topic == "summary" else "  "
     for claim in part.claims:
+        if claim.key == "claim.explain.nothing":
+            yield localize("explain.nothing")
+            yield from (f"  - {localize_claim(searched)}" for searched in claim.values["searched"])
+            continue
         marked = localize("explain.unknown") if claim.verdict == "unknown" else ""
         yield f"{indent}{marked}{localize_claim(claim)}"
     if part.frame is not None:

@@ -111,7 +111,8 @@ class Levels:
         return int(self.steps[(2 * part + 1) * len(self.steps) // (2 * len(self.levels))])
 
     def part_at(self, step: int) -> int:
-        """Return the part that holds a step."""
+        """Return the index in ``levels`` of the part of the curve that holds a step, the last index for a
+        later step."""
         row = int(np.searchsorted(self.steps, step))
         return min(row * len(self.levels) // len(self.steps), len(self.levels) - 1)
 
@@ -509,3 +510,11 @@ def constant_end(values: Floats) -> int:
     count = len(values) - int(changes[-1]) if len(changes) >= EARLY else 0
     longest = int(np.diff(changes, prepend=0).max(initial=0))
     return count if count >= max(_ENDED, _ENDED_TIMES * longest) else 0
+
+
+def zero_end(values: Floats) -> int:
+    """Return how many values at the end of [n] are zero, or 0 for fewer than fifty, and if fewer than ten
+    others come before them."""
+    others = np.flatnonzero(values)
+    count = len(values) - int(others[-1]) - 1 if len(others) >= EARLY else 0
+    return count if count >= _ENDED else 0

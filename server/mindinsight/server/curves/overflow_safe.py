@@ -36,8 +36,8 @@ def subtract(left: Doubles, right: Doubles | float) -> Doubles:
 
 
 def relative_to(values: Doubles, base: Doubles) -> Doubles:
-    """Return ``(values - base) / |base|``, 0 where both are equal, infinite only where a value is or the base
-    is 0."""
+    """Return ``(values - base) / |base|``: 0 where both are equal and finite, NaN where the base is not
+    finite or a value is NaN, infinite only where a value is infinite or the base is 0."""
     size = np.abs(base)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         relative = (values - base) / size

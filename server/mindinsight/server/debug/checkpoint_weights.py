@@ -72,7 +72,8 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """Return a file that can be pickled, without ``read`` and ``values``. Raises UnreadableError."""
+    """Return the list of the weights in a checkpoint file, as a WeightFile that can be pickled: its ``read``
+    and ``values`` raise RuntimeError. Raises UnreadableError if the file cannot be read."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 

@@ -92,8 +92,8 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if all recorded operators that received a tensor gave finite results, or masks without
-        effect, and False if none received it."""
+        """Return True if all recorded operators that received the tensor at a position in the entries have
+        outputs that are finite, or masks without effect. Return False if none received it."""
         if position not in self._without_effect:
             self._without_effect[position] = False  # ends the recursion of a cycle
             entry = self._entries[position]

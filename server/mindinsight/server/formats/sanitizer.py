@@ -45,7 +45,8 @@ def show_integer(value: int) -> int | float | str:
 
 
 def parse_integer(digits: str) -> int | float | str:
-    """Return the integer of a JSON text as `show_integer` does. Beyond floats, state the number of digits."""
+    """Return the integer that a JSON text states: an int of up to 64 bits, a larger one as the nearest float,
+    and one beyond floats as a text such as "an integer of 400 digits"."""
     count = len(digits.lstrip("-"))
     return show_integer(int(digits)) if count <= MAX_DIGITS else f"an integer of {count} digits"
 

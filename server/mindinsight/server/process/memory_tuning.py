@@ -29,7 +29,8 @@ class MemoryRelease:
         self._gone = False
 
     def observe(self, connections: int) -> None:
-        """Record the current number of connections, and release memory if most have closed."""
+        """Record the current number of connections, and release memory if most had closed at the observation
+        before."""
         if self._gone:
             self._gone, self._most = False, connections
             self._release()

@@ -420,7 +420,8 @@ class ReferenceSeries:
 
     @cached_property
     def line_rows(self) -> Ints:
-        """Return the rows of the line in the order of their steps, see `line_rows`."""
+        """Return the indices of the rows of the line, by ascending step: a newer file replaces all steps from
+        its first one on, and of a repeated step the last row counts."""
         rows = line_rows(self.steps, file_rows(self.parts))
         return np.arange(self.count) if rows is None else rows
 

@@ -115,7 +115,8 @@ class Reports(JsonStore[Report]):
         self._change(report_id, lambda report: replace(report, title=title))
 
     def forget(self, name: str) -> None:
-        """Delete a report and its frozen cards. Raises KeyError if the id is unknown."""
+        """Delete a report and its frozen cards. Raises KeyError if the id is unknown, OSError if the file
+        cannot be written."""
         super().forget(name)
         self._cards.drop(name)
 

@@ -116,8 +116,9 @@ class ExpectedHits:
         share: float = 1.0,
         limit: float = math.inf,
     ) -> Expectation:
-        """Return why a parameter that hardly changed is no sign of a fault: "small", "cancelled" or "few", ""
-        if there is no reason.
+        """Return why a parameter that hardly changed is no sign of a fault: "small" if the others of the step
+        changed as little, "cancelled" if the terms of a bias's gradient cancel, "few" if at most half of its
+        values changed, by ``limit`` or more, and "" if there is no reason.
 
         It is "small" if it changed about as much as the others of the step, and "cancelled" for a bias with a
         gradient that is zero because its terms cancel. It is "few" if at most half of its values changed, as

@@ -94,7 +94,8 @@ def _pairs(sample: conditions.Sample) -> Iterator[tuple[Array, Array]] | None:
     finite_only=False,
 )
 def overflow(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Return the verdict, a hit if a tensor holds NaN, Inf or -Inf."""
+    """Return the verdict, a hit if a tensor holds NaN, Inf or -Inf. If that is unknown, the verdict is no
+    hit, with the error ``NO_VALUES``."""
     finite = sample.statistics.finite
     return conditions.Verdict(finite is False, error=conditions.NO_VALUES if finite is None else 0)
 

@@ -133,7 +133,8 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return the symptoms of parameters, at the tree indices of the operators that use them, NaN elsewhere.
+    """Return a column [indices of the tree] with the worst symptom of the parameters that each operator uses,
+    NaN where none is above ``FINE``. ``OVERFLOW`` and worse symptoms count as ``RECEIVED``.
 
     Parameters that are fine or unknown are left out.
 

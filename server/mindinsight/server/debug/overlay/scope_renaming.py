@@ -20,7 +20,8 @@ _FEWEST: Final = 3  # modules: fewer of equal classes may be any network
 def pair_scopes(
     left: Sequence[str], right: Sequence[str], left_shape: ShapeOf, right_shape: ShapeOf
 ) -> dict[str, str]:
-    """Return the right scope of each left scope, empty if their trees differ.
+    """Return the right scope of each left scope. Return {} if their trees differ, for few scopes, and if at
+    least half of the left scopes have the same names on the right.
 
     ``left`` and ``right`` are names of operators in the order of execution, with the shapes of their outputs.
     In equal trees, scopes contain equally many scopes in that order, and a class on the left always stands

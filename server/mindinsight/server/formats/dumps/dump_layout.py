@@ -121,7 +121,8 @@ class Layout(ABC):
 
     @abstractmethod
     def match(self, path: Path) -> float:
-        """Return the confidence, 0 to 1, that a directory is a dump of this layout, or a negative number."""
+        """Return the confidence, 0 to 1, that a directory is a dump of this layout, or a negative number if
+        it is not one. The layout with the highest confidence opens the directory."""
 
     @abstractmethod
     def open_dump(self, path: Path) -> dump_types.Dump:

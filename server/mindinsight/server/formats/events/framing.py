@@ -263,7 +263,8 @@ class Records:
     rounds: tuple[KnownRounds, ...] = ()
 
     def without_last(self, count: int) -> Records:
-        """Return the records without the last ``count``, at least one, and without anything after them."""
+        """Return the records without the last ``count``, and without the damage after them. ``count`` is 1 or
+        more."""
         end = int(self.starts[-count])
         damage = tuple(region for region in self.damage if region.offset < end)
         return Records(self.starts[:-count], self.sizes[:-count], damage, end)

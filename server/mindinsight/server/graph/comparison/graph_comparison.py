@@ -451,9 +451,9 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 
 
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
-    """Return the changed attributes, constants and inputs of a pair of one type, or its changed output if
-    there are none. Return [] if nothing changed, or if these are equal and the pair uses other parameters or
-    constants."""
+    """Return the changed attributes, constants and inputs of a pair of nodes of one type. If none changed,
+    return the change of its output, or [] if that is equal or the pair has other parameters or constants as
+    inputs."""
     changes = [
         *attribute_changes(comparison, nodes, position),
         *constant_changes(comparison, nodes, position),
