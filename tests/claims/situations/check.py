@@ -534,6 +534,34 @@ def a_gradient_that_vanishes(folder: Path) -> Question:
 
 
 @situation(makes=["claim.check.none"], never=["claim.check.vanishing"], exit_code=0)
+def flags_that_the_backward_pass_computes(folder: Path) -> Question:
+    """The backward pass of a norm compares with zero: flags are no gradients."""
+    flags, gradient = "Gradients/Default/eq-op0", "Gradients/Default/fc-Linear/mm-op0"
+    return checked(folder, lambda step: {flags: np.zeros(4, bool), gradient: noise(step)})
+
+
+def _of_loss(folder: Path, slot: int) -> Question:
+    """Write a loss whose output of a number is zero at all steps."""
+    dump = Dump(folder / "dump")
+    for number in range(3):
+        step = dump.iteration(number)
+        for own in range(2):
+            values = np.zeros((), np.float32) if own == slot else np.abs(noise(number))
+            step.output("Default/nll_loss_forward-op0", values, slot=own)
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def the_total_weight_of_a_loss_that_is_not_averaged(folder: Path) -> Question:
+    return _of_loss(folder, 1)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def a_loss_that_is_zero(folder: Path) -> Question:
+    return _of_loss(folder, 0)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.vanishing"], exit_code=0)
 def a_zero_that_the_backward_pass_fills_in(folder: Path) -> Question:
     """The backward pass of PyTorch's where makes a constant zero: no gradient vanishes."""
     names = {"Gradients/Default/scalar_tensor-op0": 0.0, "Gradients/Default/fc-Linear/mm-op0": 1.0}
@@ -1005,6 +1033,38 @@ def a_network_that_is_updated_every_other_step(folder: Path) -> Question:
         parameters=lambda step: {name: noise(0) * np.float32(1 + 0.01 * (step // 2)) for name in names},
         steps=range(6),
     )
+
+
+def _adversaries(folder: Path, updates: Sequence[int]) -> Question:
+    """Check two networks over six steps: one is updated at every step, the other at some."""
+    names = [f"{net}.fc{layer}.{kind}" for net in "dg" for layer in (1, 2) for kind in ("weight", "bias")]
+
+    def weights(step: int) -> dict[str, Array]:
+        count = {"g": step, "d": sum(update <= step for update in updates)}
+        return {name: noise(0) * np.float32(1 + 0.01 * count[name[0]]) for name in names}
+
+    graph = GraphBuilder("Net")
+    for name in names:
+        graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
+    return check_of(folder, Dump(folder / "dump", graph=graph), parameters=weights, steps=range(6))
+
+
+@situation(
+    makes=["claim.check.no_update_in_turns", "claim.check.none"],
+    never=["claim.check.frozen_module", "claim.check.frozen", "claim.check.no_update"],
+    exit_code=0,
+)
+def a_network_that_is_trained_in_turns(folder: Path) -> Question:
+    return _adversaries(folder, [2, 4])
+
+
+@situation(
+    makes=["claim.check.frozen_module"],
+    never=["claim.check.no_update_in_turns", "claim.check.none"],
+    exit_code=1,
+)
+def a_network_that_stops_being_trained(folder: Path) -> Question:
+    return _adversaries(folder, [1, 2])
 
 
 @situation(

@@ -201,6 +201,42 @@ def loss_with_spikes_at_unequal_distances(folder: Path) -> Question:
     return _in_turn(folder, (55, 120, 175))
 
 
+def _after_all_is_learned(folder: Path, spike: float) -> Question:
+    """A loss that falls from 1.4 to a millionth, and has one spike."""
+    loss = (1.4 * np.exp(-STEPS / 5.0) + 1e-6) * np.exp(noise(4, 0.3))
+    return _searched(folder, {"loss": np.where(STEPS == 150, spike, loss)})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.jump"], exit_code=0)
+def loss_that_flickers_once_all_is_learned(folder: Path) -> Question:
+    return _after_all_is_learned(folder, 3e-5)
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.explain.nothing"], exit_code=1)
+def loss_that_jumps_once_all_is_learned(folder: Path) -> Question:
+    return _after_all_is_learned(folder, 0.05)
+
+
+def _dumped_late(folder: Path, *healthy: int) -> Question:
+    """A loss that is NaN from step 37 on, and a dump with steps that are ``healthy`` and the step 59."""
+    record(folder / "run", {"loss": np.where(STEPS < 37, falling(), np.nan).tolist()})
+    dump = Dump(folder / "run" / "dump")
+    for step in (*healthy, 59):
+        values = np.full(4, 1.0 if step in healthy else np.nan, np.float32)
+        dump.iteration(step).output("Default/mul-op0", values)
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nan_before"], never=["claim.explain.nothing"], exit_code=1)
+def a_dump_that_begins_after_the_loss_is_nan(folder: Path) -> Question:
+    return _dumped_late(folder)
+
+
+@situation(makes=["claim.explain.non_finite"], never=["claim.explain.nan_before"], exit_code=1)
+def a_dump_with_a_healthy_step_before(folder: Path) -> Question:
+    return _dumped_late(folder, 58)
+
+
 @situation(makes=["claim.explain.jump"], never=["claim.explain.for_good", "claim.explain.nothing"])
 def loss_with_a_spike_among_its_first_values(folder: Path) -> Question:
     return _searched(folder, {"loss": changed(30, 200.0)})
@@ -278,6 +314,24 @@ def loss_that_doubles_when_its_rate_is_set(folder: Path) -> Question:
 )
 def loss_that_doubles_over_forty_steps(folder: Path) -> Question:
     return _doubling(folder, 40)
+
+
+def _in_noise(folder: Path, factor: float) -> Question:
+    """A loss of lognormal noise that stays a multiple of its level from step 120 on."""
+    loss = np.exp(-STEPS / 8.0) + 0.002 * np.where(STEPS < 120, 1, factor)
+    return _searched(folder, {"loss": loss * np.exp(noise(7))})
+
+
+@situation(makes=["claim.explain.rises"], never=["claim.explain.nothing"], exit_code=1)
+def loss_in_noise_that_is_a_hundred_times_as_large(folder: Path) -> Question:
+    return _in_noise(folder, 100)
+
+
+@situation(
+    makes=["claim.explain.nothing"], never=["claim.explain.rises_at", "claim.explain.rises"], exit_code=0
+)
+def loss_in_noise_that_stays(folder: Path) -> Question:
+    return _in_noise(folder, 1)
 
 
 @situation(
@@ -711,6 +765,16 @@ def _rewarded(folder: Path, end: float) -> Question:
     """Write a reward that rises from -20 to 180, and then ends at another level."""
     reward = np.where(STEPS < 150, 180 - 200 * np.exp(-STEPS / 30), end) + noise(2, 5.0)
     return _searched(folder, {"rollout/ep_rew_mean": reward, "rewards/chosen": -STEPS / 100})
+
+
+@situation(
+    makes=["claim.explain.nothing"],
+    never=["claim.explain.collapse", "claim.part.explain.accuracies"],
+    exit_code=0,
+)
+def reward_below_zero_that_is_lost(folder: Path) -> Question:
+    """Half of a negative level is no measure: it is not judged, and not said to be."""
+    return _searched(folder, {"reward": np.where(STEPS < 120, -200.0 + STEPS, -195.0) + noise(5)})
 
 
 @situation(makes=["claim.explain.collapse"], never=["claim.explain.nothing"], exit_code=1)

@@ -144,9 +144,21 @@ def discarded(folder: Path, *after: Call) -> Question:
 REPLACED: Call = ("Torch.nan_to_num.0.forward", [floats(-np.inf, 0)], floats(0, 0))
 
 
-@situation(makes=["claim.fault.contained", "claim.fault.made"], exit_code=1)
+@situation(
+    makes=["claim.fault.contained", "claim.fault.made"], never=["claim.fault.contained_by"], exit_code=1
+)
 def infinities_that_the_program_replaces(folder: Path) -> Question:
     return discarded(folder, REPLACED, ("Torch.add.0.forward", [floats(0, 0), floats(1, 2)], floats(1, 2)))
+
+
+@situation(
+    makes=["claim.fault.contained_by", "claim.fault.made"], never=["claim.fault.contained"], exit_code=1
+)
+def infinities_that_an_operator_passes_on_before_they_are_replaced(folder: Path) -> Question:
+    """As where(p > 0, p * log(p), 0) does."""
+    passed: Call = ("Torch.mul.0.forward", [floats(-np.inf, 0), floats(0, 1)], floats(np.nan, 0))
+    replaced: Call = ("Torch.nan_to_num.0.forward", [floats(np.nan, 0)], floats(0, 0))
+    return discarded(folder, passed, replaced, ("Torch.add.0.forward", [floats(0, 0)], floats(1, 2)))
 
 
 @situation(makes=["claim.fault.made"], never=["claim.fault.contained"], exit_code=1)

@@ -56,6 +56,10 @@ from mindinsight.server.api.tag_aims import Aim, aim_of, words_of
         ("rewards/chosen", None),
         ("reward_scale", None),
         ("r2d2/steps", None),
+        ("vq/perplexity", None),
+        ("cumulative_loss", None),
+        ("domain_classifier/accuracy", None),
+        ("cross_domain_loss", "loss"),
     ],
 )
 def test_a_name_says_what_a_scalar_is(tag: str, aim: Aim | None) -> None:

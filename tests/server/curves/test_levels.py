@@ -22,6 +22,7 @@ from mindinsight.server.curves.levels import (
     rise_for_good,
     rise_of_few,
     run_up,
+    shift_to_end,
     steady_rise,
     zero_end,
 )
@@ -255,3 +256,28 @@ def test_zeros_at_the_end_are_counted_after_other_values() -> None:
     assert zero_end(np.r_[values[:9], np.zeros(60)]) == 0
     assert zero_end(np.r_[values, np.zeros(60), 1.0]) == 0
     assert zero_end(np.zeros(0)) == zero_end(np.r_[values, np.full(60, np.nan)]) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_point_of_a_shift_is_the_first_of_the_high_values(seed: int) -> None:
+    """Early noise that is larger in numbers than the rise is passed over."""
+    rng = np.random.default_rng(seed)
+    curve = np.exp(-np.arange(600) / 15.0) + 0.002 * np.where(np.arange(600) < 300, 1, 100)
+    levels = require(levels_of(np.arange(600), curve * np.exp(0.3 * rng.standard_normal(600))))
+    shift = require(shift_to_end(levels, require(rise_above_lowest(levels))))
+    assert abs(shift.row - 300) <= 1
+    assert shift.before < 0.01 < shift.after
+
+
+def test_a_slow_rise_has_no_point() -> None:
+    levels = require(levels_of(np.arange(200), np.r_[np.full(100, 1.0), np.linspace(1, 9, 100)]))
+    assert shift_to_end(levels, require(rise_above_lowest(levels))) is None
+
+
+def test_a_curve_that_fell_at_once_is_not_flat() -> None:
+    """The first level hides a fall within its first values."""
+    noise = 0.002 * np.random.default_rng(6).standard_normal(2000)
+    flat = np.full(2000, 0.7) + noise
+    assert is_level(require(levels_of(np.arange(2000), flat)))
+    fallen = flat + 0.7 * np.exp(-np.arange(2000) / 15.0)
+    assert not is_level(require(levels_of(np.arange(2000), fallen)))

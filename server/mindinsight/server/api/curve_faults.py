@@ -134,7 +134,9 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         counts["run_ups"] += len(_with_aim(run, "loss", "norm"))
         counts["scalars"] += len(run.scalars)
         for name, aim in _COUNTED.items():
-            counts[name] += sum(1 for _ in _judged(run, aim))
+            counts[name] += sum(
+                aim != "accuracy" or bool(own.levels.max() > 0) for _, own in _judged(run, aim)
+            )
         counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
         counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
     limits = {"before": BEFORE, "least": FEWEST, "risen": RISEN}
@@ -357,7 +359,7 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
             return None  # which is left open
         limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * _PERCENT}
         risen: dict[str, Any] = {"tag": tag, **_facts(change, levels), **limits}
-        if shift := shift_to_end(levels.values, change.extreme):
+        if shift := shift_to_end(levels, change):
             at = {"step": int(levels.steps[shift.row]), "before": shift.before, "after": shift.after}
             return _found("rises_at", run, tag, risen | at)
         return _found("rises", run, tag, risen)
@@ -471,12 +473,11 @@ def _zero_gradients(run: Run) -> Iterator[Claim]:
     ]
     if not norms or not all(run.scalars[tag].last_value for tag in _with_aim(run, "loss")):
         return
-    lines = {tag: run.scalars[tag].line() for tag in norms}
-    zeros = {tag: zero_end(line.values) for tag, line in lines.items()}
-    if all(zeros.values()):
-        tag = min(norms, key=lambda tag: int(lines[tag].steps[-zeros[tag]]))
-        facts = {"tag": tag, "step": int(lines[tag].steps[-zeros[tag]]), "of": zeros[tag]}
-        yield _found("zero_gradients", run, tag, facts)
+    lines = [(run.scalars[tag].line(), tag) for tag in norms]
+    ends = [(int(line.steps[-zeros]), tag, zeros) for line, tag in lines if (zeros := zero_end(line.values))]
+    if len(ends) == len(norms):
+        step, tag, zeros = min(ends)
+        yield _found("zero_gradients", run, tag, {"tag": tag, "step": step, "of": zeros})
 
 
 def _growing_scale(run: Run, tag: str) -> str:

@@ -120,6 +120,8 @@ class _Searched:
     step: int | None = None  # of that fault
     at: str = ""  # its dump
     made: bool = False  # it was made by an operator of its rank
+    begins: bool = False  # its step is the first that was dumped
+    before: Claim | None = None  # about the first scalar, of those that are NaN or infinite up to their end
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
     non_finite: bool = False  # a loss or norm is NaN or infinite
     named: dict[str, str] = field(default_factory=dict)  # dumps that named tensors, by those tensors
@@ -146,6 +148,9 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
                 faults += _ranked(source, part)
             if searched.made and part.topic == "growth" and part.dump == searched.at:
                 searched.first += () if searched.first[1:] else _grown_weight(part, searched.step)
+    if searched.before and searched.begins and searched.before.values["step"] < (searched.step or 0):
+        facts = {**searched.before.values, "dumped": searched.step}
+        searched.first = (searched.first[0], Claim("claim.explain.nan_before", "unknown", facts))
     summary = _summary(source, searched, list(faulty))
     only = {"n": len(source.dumps), "dump": source.dump.removeprefix("./")}
     dumped = any(run.dumps for run in source.ranks)
@@ -153,9 +158,8 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     topics = [Claim(f"explain.topic.{topic}", "note") for topic in left_open]
     scope += [Claim("claim.explain.open", "note", {"topics": topics})] * bool(topics and not faulty)
     scope += [Claim("claim.explain.only_dump", "note", only)] * bool(source.dump and len(source.dumps) > 1)
-    after = [topic for topic in following if topic not in faulty]
-    topics = [Claim(f"explain.topic.{topic}", "note") for topic in after]
-    scope += [Claim("claim.explain.after", "note", {"step": searched.step, "topics": topics})] * bool(after)
+    after = [Claim(f"explain.topic.{topic}", "note") for topic in following if topic not in faulty]
+    scope += [Claim("claim.explain.after", "note", {"step": searched.step, "topics": after})] * bool(after)
     first = searched.first or tuple(claim for *_, claim in sorted(faults, key=lambda fault: fault[:2])[:1])
     yield Part("summary", (*first, summary, *scope, *still_read(source.ranks)))
     if faulty:
@@ -331,6 +335,7 @@ def _of_tensors(
         if searched.step is None or fault.step < searched.step:
             searched.step, searched.at = fault.step, dump_id
             searched.made = fault.kind == "made" and not fault.is_received
+            searched.begins = fault.step == min(dump.steps(fault.rank))
             searched.first = _headline(source, dump_id, fault, source_frame(operator), causes)
         links = _fault_links(source, dump_id, fault, operator)
         named = [] if operator is None else [operator.name]
@@ -478,9 +483,8 @@ def _operator_links(
     default: tuple[int, int] = (0, 0),
 ) -> _Links:
     """Return the tensors of the operators that are the evidence of claims, and their places in the graph of
-    their rank if that is recorded. Operators in `linked` have a link. Rank and step are
-    `default` where the evidence has none.
-    """
+    their rank if that is recorded. Operators in `linked` have a link. `default` is the rank and step of
+    evidence without them."""
     links: list[tuple[str, Mapping[str, Any]]] = []
     known = set(linked)
     for evidence in (entry for claim in claims for entry in claim.evidence):
@@ -514,11 +518,10 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     steps = lasting or [step for claim in faults for step in _steps(claim)]
     at = min([*steps, *searched.steps], default=None)
     searched.steps += steps
-    searched.non_finite = any(
-        claim.values.get("claim", claim).key.startswith("claim.explain.non_finite")
-        and any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
-        for claim in faults
-    )
+    about = [claim.values.get("claim", claim) for claim in faults if _is_of_training(claim)]
+    searched.non_finite = any(claim.key.startswith("claim.explain.non_finite") for claim in about)
+    lost = (claim for claim in about if claim.key == "claim.explain.non_finite")
+    searched.before = min(lost, key=lambda claim: int(claim.values["step"]), default=None)
     by_id = {run.id: run for run in source.ranks}
     run = by_id[next(iter(named))[0]] if named else source.run
     claims += [] if at is None else first_claims([*setting_claims(run, at)])
@@ -531,6 +534,10 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     query: dict[str, Any] = {"run": list(dict.fromkeys(run_id for run_id, _ in shown)) or [run.id]}
     query |= {} if at is None else {"at": at}
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=tuple(known))
+
+
+def _is_of_training(claim: Claim) -> bool:
+    return any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
 
 
 def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:

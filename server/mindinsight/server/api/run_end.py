@@ -64,9 +64,9 @@ def _ended_scalars(run: Run) -> Iterator[Claim]:
                 early[tag] = series.last_step, gap
     if early:
         step, gap = min(early.values())
-        facts = {"n": len(early), "step": step, "gap": gap, "last": last}
-        tags = few(sorted(early, key=lambda tag: early[tag]), _NAMED)
-        yield Claim("claim.explain.scalar_ended", "note", {**facts, "tags": tags}, ({"run": run.id},))
+        facts: dict[str, Any] = {"n": len(early), "step": step, "gap": gap, "last": last}
+        facts["tags"] = few(sorted(early, key=early.__getitem__), _NAMED)
+        yield Claim("claim.explain.scalar_ended", "note", facts, ({"run": run.id},))
 
 
 def _may_record_end(run: Run) -> bool:

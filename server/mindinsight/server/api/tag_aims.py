@@ -18,6 +18,7 @@ PLAYED: Final = {
     *("regularizer", "kl", "kld", "aux", "balance", "balancing", "z", "commit", "commitment", "attack"),
     *("forget", "unlearn", "unlearning"),
 }
+_ADVERSE: Final = {"domain", "disc", "discriminator", "adv", "adversarial"}  # accuracies that are to fall
 REWARDED: Final = {"reward", "rewards", "rew", "return", "returns"}  # of a run whose losses need not fall
 _ACCURACY: Final = {
     *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
@@ -35,23 +36,14 @@ _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, w
 _OTHER: Final = {
     *("num", "number", "count", "counts", "counter", "samples", "batches", "tokens", "games", "episodes"),
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
-    *("improvement", "improvements", "threshold", "momentum", "clip", "clipped", "clipping", "patience"),
+    *("improvement", "improvements", "cumulative", "codebook", "vq", "threshold", "momentum", "patience"),
+    *("clip", "clipped", "clipping"),
 }
 _CHINESE: Final = {
-    "损失": "loss",
-    "困惑度": "perplexity",
-    "准确率": "accuracy",
-    "精确率": "precision",
-    "召回率": "recall",
-    "错误率": "error_rate",
-    "范数": "norm",
-    "训练": "train",
-    "验证": "val",
-    "测试": "test",
-    "缩放": "scale",
-    "系数": "coef",
-    "权重": "weight",
-}
+    "损失": "loss", "困惑度": "perplexity", "准确率": "accuracy", "精确率": "precision", "召回率": "recall",
+    "错误率": "error_rate", "范数": "norm", "训练": "train", "验证": "val",
+    "测试": "test", "缩放": "scale", "系数": "coef", "权重": "weight",
+}  # fmt: skip
 _LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity|(?<![a-z])(?:nll|ppl)(?![a-z])")  # not lossy
 _NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
 _WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
@@ -73,7 +65,7 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & (_SET - {"rate"}) else "error"
     if words & REWARDS:
         return None if words & (_SET | _OTHER_REWARDS) else "accuracy"
-    if words & _SET or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
+    if words & (_SET | _ADVERSE) or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
         return None
     return "error" if words & _ERRORS or "1-" in tag else "accuracy"
 

@@ -55,6 +55,7 @@ _SCATTER: Final = 1.75
 _TAIL_CHANCE: Final = 0.1
 _TAIL: Final = 0.9  # quantile of the values before one, beyond which a value is in the tail
 _TAIL_ROWS: Final = 2000  # values before a jump whose tail is looked at
+_NEGLIGIBLE: Final = 1e-3  # of the first values: a loss that has all but reached zero flickers below that
 _MOST_JUMPS: Final = 50  # whose tails are looked at: if none stands out of so many, no later one does
 # The exponent of a tail is a mean of logarithms. That of normal noise has the weight of five values, as a
 # mean of few is uncertain.
@@ -123,6 +124,15 @@ class Levels:
         error = _MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
         return abs(float(self.levels[part]) - self.end) > _CERTAIN * error
 
+    def has_grown(self, part: int, least: float) -> bool:
+        """Return True if the last part has ``least`` times the level of a part or more, and if the logarithms
+        differ by more than noise explains: noise grows with the level. All values must be above zero."""
+        if not 0 < least * self.levels[part] <= self.end or self.values.min() <= 0:
+            return False
+        parts = np.array_split(np.log(self.values), len(self.levels))
+        error = _MEDIAN * math.hypot(parts[part].std(), parts[-1].std()) / math.sqrt(len(parts[-1]))
+        return math.log(self.end / float(self.levels[part])) > _CERTAIN * error
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -161,6 +171,8 @@ def is_level(levels: Levels) -> bool:
         return False
     if float(np.ptp(levels.levels)) > _WITHIN * levels.noise:
         return False
+    if float(levels.values[:_PART].mean()) - levels.end > max(_CERTAIN * levels.noise, _SLIGHT * middle):
+        return False  # it fell at once
     half = len(levels.values) // 2
     shift = float(levels.values[:half].mean() - levels.values[half:].mean())
     learns = shift > _CERTAIN * levels.noise * math.sqrt(1 / half + 1 / (len(levels.values) - half))
@@ -178,7 +190,8 @@ def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UND
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
     last = math.ceil(_LASTING * len(levels.levels))
-    if low <= 0 or end - low < _REGAINED * (levels.begin - low) or not levels.is_certain(part):
+    certain = levels.is_certain(part) or levels.has_grown(part, RISEN_AT_END)
+    if low <= 0 or end - low < _REGAINED * (levels.begin - low) or not certain:
         return None
     if _swings(levels.levels[: part + 1], least):
         return None
@@ -200,22 +213,23 @@ class Shift:
     after: float
 
 
-def shift_to_end(values: Doubles, low: float) -> Shift | None:
-    """Return the rise within a few of [n] finite values that makes up most of the rise from ``low`` to the
-    last level, or None if the curve rises slowly."""
-    windows = np.lib.stride_tricks.sliding_window_view(values, _SHIFT) if len(values) >= 2 * _SHIFT else None
-    if windows is None:
+def shift_to_end(levels: Levels, rise: Change) -> Shift | None:
+    """Return the point at which a curve shifts from its lowest level to its last, or None if less than most
+    of the rise lies within a few values there. It is the point after the lowest level that divides the values
+    best into low and high ones."""
+    first = levels.part_at(rise.step) * len(levels.values) // len(levels.levels)
+    values = levels.values[first:]
+    count = len(values)
+    if count < 2 * _SHIFT:
         return None
-    medians = np.median(windows, axis=1)
-    rises = medians[_SHIFT:] - medians[:-_SHIFT]
-    row = int(np.argmax(rises))
-    end = float(np.median(values[-len(values) // _PARTS :]))
-    if rises[row] < _MOST_OF_RISE * (end - low):
-        return None
-    before, after = float(medians[row]), float(medians[row + _SHIFT])
-    near = values[row : row + 2 * _SHIFT] > (before + after) / 2
-    last_low = int(np.flatnonzero(~near)[-1]) if not near.all() else _SHIFT - 1
-    return Shift(min(row + last_low + 1, len(values) - 1), before, after)
+    sums = np.cumsum(np.clip(values, rise.extreme, rise.end))
+    before = np.arange(1, count)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gains = (sums[-1] / count * before - sums[:-1]) ** 2 / (before * (count - before))
+    row = _SHIFT + int(np.argmax(gains[_SHIFT - 1 : count - _SHIFT]))
+    low, high = float(np.median(values[row - _SHIFT : row])), float(np.median(values[row : row + _SHIFT]))
+    most = high - low >= _MOST_OF_RISE * (rise.end - rise.extreme)
+    return Shift(first + row, low, high) if most else None
 
 
 def only_rises(levels: Levels) -> bool:
@@ -440,8 +454,9 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
     distances = np.diff([*jumps])
     if len(jumps) >= AGAIN and np.ptp(distances) <= 1 + _EQUAL * distances.min():
         return replace(next(iter(jumps.values())), again=len(jumps), every=int(np.median(distances)))
+    least = _NEGLIGIBLE * float(np.median(np.abs(known[:EARLY])))
     for row, jump in islice(jumps.items(), _MOST_JUMPS):
-        limit = max(jump.limit, _tail_limit(known[max(0, row - _TAIL_ROWS) : row], len(known)))
+        limit = max(jump.limit, least, _tail_limit(known[max(0, row - _TAIL_ROWS) : row], len(known)))
         if jump.value > limit:
             return replace(jump, limit=limit)
     return None

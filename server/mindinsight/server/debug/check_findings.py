@@ -218,14 +218,14 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
 
 
 def grouped_claims(
-    findings: Iterable[CheckFinding], weights: Collection[str] = (), steps: int = 0
+    findings: Iterable[CheckFinding], weights: Collection[str] = (), steps: Sequence[int] = ()
 ) -> list[Claim]:
     """Return the claims about findings, at most two for each combination of kind, ranks and steps.
 
     The first claim is about the first tensor, the second names the others. Modules whose weights all stand
-    still are named in one claim before these. ``weights`` are the names of all weights, and ``steps`` is the
-    number of steps that have one before them: weights that stand still at fewer steps than that only wait for
-    an update.
+    still are named in one claim before these. ``weights`` are the names of all weights, and ``steps`` those
+    that have one before them: a network that stands still at fewer steps than that only waits for an update,
+    and so does a module that changes in between, as the networks of a GAN do in turns.
     """
     groups: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
@@ -238,7 +238,7 @@ def grouped_claims(
             continue
         remaining = group
         if modules := dict(_whole_modules(group, weights)) if group[0].kind == "frozen" else {}:
-            claims.append(_modules_claim(modules, waits=len(group[0].steps) < steps))
+            claims.append(_modules_claim(modules, group[0].steps, steps))
             covered = [finding for members in modules.values() for finding in members]
             remaining = [finding for finding in remaining if finding not in covered]
         claims += [finding.claim for finding in remaining[:1]]
@@ -276,14 +276,17 @@ def _may_be_meant(group: Sequence[CheckFinding]) -> bool:
     return group[0].kind == "frozen" and group[0].hits[0].standstill == "purpose"
 
 
-def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]], waits: bool) -> Claim:
+def _modules_claim(
+    modules: Mapping[str, Sequence[CheckFinding]], still: Sequence[int], steps: Sequence[int]
+) -> Claim:
     """Return the claim that no parameter of some modules changed, with the evidence of all parameters. It is
-    a note if the whole network ``waits`` for an update, which comes at other steps."""
+    a note if the whole network waits for an update at some of ``steps``, or one module between those at which
+    it stands ``still``."""
     (module, *others), members = modules, [member for own in modules.values() for member in own]
     claim = members[0].claim
     values = {name: claim.values[name] for name in ("steps", "limit", "why")} | {"n": len(members)}
     evidence = tuple(entry for member in members for entry in member.claim.evidence)
-    if not module and waits:
+    if not module and len(still) < len(steps):
         return Claim("claim.check.no_update", "note", values, evidence)
     if not module:
         return Claim("claim.check.frozen_network", "found", values, evidence)
@@ -291,8 +294,10 @@ def _modules_claim(modules: Mapping[str, Sequence[CheckFinding]], waits: bool) -
         names = few([members[0].of_ranks(name) for name in modules], SHOWN)
         values |= {"n": len(modules), "names": names, "parameters": len(members)}
         return Claim("claim.check.frozen_modules", "found", values, evidence)
-    named = members[0].of_ranks(module)
-    return Claim("claim.check.frozen_module", "found", values | {"module": named}, evidence)
+    values["module"] = members[0].of_ranks(module)
+    if any(still[0] < step < still[-1] and step not in still for step in steps):
+        return Claim("claim.check.no_update_in_turns", "note", values, evidence)
+    return Claim("claim.check.frozen_module", "found", values, evidence)
 
 
 def _kind(hit: Hit) -> str:

@@ -92,6 +92,7 @@ class Fault:
     entries: Sequence[TensorEntry] = field(default=(), compare=False, repr=False)
     operators: Sequence[Operator] = field(default=(), compare=False, repr=False)
     later: int = 0  # outputs after the last non-finite one, if the values went no further
+    last: str = ""  # operator of the last non-finite one, if it is another
 
     @property
     def kind(self) -> Kind:
@@ -147,8 +148,9 @@ class Fault:
         claim = self.claim
         if not self.later:
             return claim
-        about = {"claim": claim, "n": self.later}
-        return Claim("claim.fault.contained", "found", about, claim.evidence)
+        about = {"claim": claim, "n": self.later, "last": self.last}
+        key = "claim.fault.contained_by" if self.last else "claim.fault.contained"
+        return Claim(key, "found", about, claim.evidence)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -458,7 +460,8 @@ def _search_step(
                 results = tuple(search.results(origin.entry))
                 fault = Fault(origin, rank, step, results, tuple(others), items, operators)
                 if not listing.damage and not gaps_at(dump, [rank], [step]):
-                    fault = replace(fault, later=_later_finite(fault, search, measure))
+                    later, last = _later_finite(fault, search, measure)
+                    fault = replace(fault, later=later, last=last)
                 report.faults.append(fault)
                 return
         if search is not None and is_non_finite(result):
@@ -466,10 +469,11 @@ def _search_step(
             coverage.open_masks += search.is_open_mask(result.entry)
 
 
-def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> int:
-    """Return the number of finite outputs and parameters after the last non-finite one, or 0 if a
-    gradient, an update or a weight is non-finite, or if a tensor is unknown. An operator of the forward
-    pass must have received each non-finite output. Otherwise that may be the loss."""
+def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> tuple[int, str]:
+    """Return the number of finite outputs and parameters after the last non-finite one, and the operator of
+    that one, "" for the first. The number is 0 if a gradient, an update or a weight is non-finite, or if a
+    tensor is unknown. An operator of the forward pass must have received each non-finite output. Otherwise
+    that may be the loss."""
     first = fault.entry
     after = [
         entry
@@ -477,17 +481,18 @@ def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> int:
         if entry.direction in ("output", "parameter") and entry.sequence > first.sequence
     ]
     lost = [result for result in fault.results if result.entry.direction == "output"]
-    last = first.sequence
+    last = first
     for result in measure(entry for entry in after if not surely_finite(entry)):
         entry, state = result.entry, finiteness(result)
         if state == "unknown":
-            return 0
+            return 0, ""
         if state == "non_finite" and not search.is_mask(entry):
             if entry.direction == "parameter" or is_gradient(entry) or is_update(entry):
-                return 0
+                return 0, ""
             lost.append(result)
-            last = max(last, entry.sequence)
-    return sum(entry.sequence > last for entry in after) if _all_taken(fault, lost, measure) else 0
+            last = max(last, entry, key=lambda known: known.sequence)
+    later = sum(entry.sequence > last.sequence for entry in after) if _all_taken(fault, lost, measure) else 0
+    return later, last.operator if last.recorded != first.recorded else ""
 
 
 def _all_taken(fault: Fault, lost: Sequence[TensorResult], measure: Measure) -> bool:

@@ -62,6 +62,11 @@ def tensor_in_words(entry: TensorEntry) -> str | Claim:
     )
 
 
+def is_discrete(entry: TensorEntry) -> bool:
+    """Return True if the values of a tensor are integers or flags."""
+    return entry.dtype == "bool" or "int" in entry.dtype
+
+
 def is_gradient(entry: TensorEntry) -> bool:
     """Return True if a tensor belongs to an operator of a backward pass."""
     return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))

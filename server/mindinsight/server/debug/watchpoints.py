@@ -36,10 +36,11 @@ from mindinsight.server.debug.conditions.expected_hits import Expectation, Expec
 from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
-from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_replaced, is_view
+from mindinsight.server.debug.operator_links import ValueFlow, canonical, is_constant, is_replaced, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import (
     forward_views,
+    is_discrete,
     is_state,
     is_update,
     parameter_names,
@@ -124,7 +125,7 @@ class Tally:
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
     weights: frozenset[str] = frozenset()  # names of all parameters but states of optimizers
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
-    steps: int = 0  # that have a dumped step before them
+    steps: Sequence[int] = ()  # that have a dumped step before them
     filled: Collection[RankedSlot] = ()  # tensors of zeros at the first step, and not at a later one
 
     @property
@@ -212,7 +213,7 @@ def check_and_count(
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
     growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
     weights = frozenset(name for rank in dump.ranks for name in _trained(dump, rank))
-    steps = max((len(dump.steps(rank)) - 1 for rank in dump.ranks), default=0)
+    steps = max((dump.steps(rank)[1:] for rank in dump.ranks), key=len, default=())
     filled = {slot for slot, later in zeros.items() if later}
     yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps, filled)
 
@@ -235,7 +236,9 @@ class _Evidence:
         verdict = _without_mask(self._search(entry.rank, entry.step), entry, first) if masked else first
         expected: Expectation = ""
         if verdict.hit and common and watchpoint.condition in _OF_ZEROS:
-            constant = watchpoint.condition == "tensor_all_zero" and _may_be_zeros(entry)
+            constant = (
+                _may_be_zeros(entry) if watchpoint.condition == "tensor_all_zero" else is_discrete(entry)
+            )
             zeros = constant or self._flow(entry.rank, entry.step).follows_from_zeros(entry)
             verdict = Verdict(False) if zeros else verdict
             if verdict.hit:
@@ -349,8 +352,8 @@ def _ratio(verdict: Verdict) -> float | None:
 def _may_be_zeros(entry: TensorEntry) -> bool:
     """Return True if zeros are normal in a tensor: integers, flags, optimizer states, filled-in
     constants."""
-    discrete = entry.dtype == "bool" or "int" in entry.dtype
-    return discrete or is_constant(entry.type) or is_update(entry)
+    weight = entry.slot == "1" and canonical(entry.type) == "nlllossforward"  # 0 where nothing is averaged
+    return weight or is_discrete(entry) or is_constant(entry.type) or is_update(entry)
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:

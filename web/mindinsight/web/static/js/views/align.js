@@ -131,9 +131,11 @@ class Alignment {
       ({ tags, tag, groups, broken }) => {
         const all = [...groups.keys()];
         const baseline = runs.find((run) => run.pinned)?.id ?? all.find((id) => groups.get(id) === "good");
-        const run = all.findLast((id) => groups.get(id) === "bad" && id !== baseline);
+        const bad = all.filter((id) => groups.get(id) === "bad"); // those that broke come first
+        const run = bad.findLast((id) => id !== baseline);
+        const passed = run && bad.indexOf(run) < broken ? 0 : broken; // if there are no others
         this.tags = tags;
-        this.picked = { question, tag, ids: baseline && run ? [baseline, run] : [], broken };
+        this.picked = { question, tag, ids: baseline && run ? [baseline, run] : [], broken: passed };
       },
       leaveAsIs,
     );

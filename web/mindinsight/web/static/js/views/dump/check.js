@@ -19,6 +19,7 @@ import { watchForm } from "./watch.js";
 
 const MOST_STEPS = 8; // named in a row
 const OF_HITS = ["claim.check.more", "claim.check.undecided"]; // notes that belong to what was found
+const NONE_FOUND = "claim.check.none";
 const POLL = 500; // ms between two requests for hits
 
 /**
@@ -167,7 +168,12 @@ function list(page, response) {
       ),
     ),
   );
-  return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
+  // What met a condition and is no fault, such as a frozen layer, does not contradict that nothing was found.
+  const healthy = response.done && response.claims.some(({ key }) => key === NONE_FOUND);
+  const rows = healthy
+    ? h("details", { class: "small" }, h("summary", null, t("dump.check.healthy")), table)
+    : table;
+  return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && rows);
 }
 
 /**
