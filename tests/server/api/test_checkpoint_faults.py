@@ -67,3 +67,12 @@ def test_a_checkpoint_removed_in_the_middle_of_a_search_leaves_the_rest(
     assert not (tmp_path / "net-1.npz").exists()
     assert [claim.key for claim in search.claims] == [expected]
     assert search.count == 3
+
+
+def test_files_of_one_name_are_named_with_their_folders(tmp_path: Path) -> None:
+    """As libraries save model.safetensors in a folder for each step."""
+    for step, value in ((100, 1.0), (200, 150.0)):
+        save(tmp_path / f"checkpoint-{step}" / "model.npz", value)
+    (claim,) = search_checkpoints("./run", tmp_path, ()).claims
+    names = "checkpoint-100/model.npz", "checkpoint-200/model.npz"
+    assert (claim.values["before"], claim.values["file"]) == names

@@ -17,7 +17,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     measure_weights,
     weight_timeline,
 )
-from mindinsight.server.debug.compare.weight_history import STANDING_OUT, history_claims
+from mindinsight.server.debug.compare.weight_history import STANDING_OUT, distinct_names, history_claims
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -108,12 +108,13 @@ def _of_series(
 ) -> Iterator[Claim]:
     """Yield claims about the first checkpoint with NaN or infinity, the weight that grew most, the weights
     that did not change, and unreadable files."""
+    named = _names(series)
     unread: list[str] = []
     norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
     grown: tuple[float, Claim] | None = None
     broken = None
     for saved in series:
-        name = known[saved.id].name
+        name = named[saved.id]
         try:
             weights = list(measure_weights(list_weights(known[saved.id]), executor))
         except (UnreadableError, OSError):
@@ -153,6 +154,11 @@ def _of_series(
         yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)
 
 
+def _names(series: Sequence[SavedStep]) -> dict[str, str]:
+    ids = [saved.id for saved in series]
+    return dict(zip(ids, distinct_names(ids), strict=True))
+
+
 def _standing_out(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
@@ -164,9 +170,8 @@ def _standing_out(
     for claim in history_claims(rows, [saved.id for saved in series]):
         if claim.key in STANDING_OUT:
             file = str(claim.values["checkpoint"])
-            yield replace(
-                claim, values={**claim.values, "checkpoint": known[file].name}, evidence=({"file": file},)
-            )
+            values = {**claim.values, "checkpoint": _names(series)[file]}
+            yield replace(claim, values=values, evidence=({"file": file},))
 
 
 def _frozen(
@@ -190,7 +195,7 @@ def _frozen(
     still = [difference.name for difference in both if difference.state == "unchanged"]
     if still:
         values = {"n": len(still), "count": len(both), "names": few(still, _NAMED)}
-        values |= {"before": first.name, "file": last.name}
+        values |= {"before": _names(series)[series[0].id], "file": _names(series)[series[-1].id]}
         states = {own.state for own in compared if not is_state(own.name, names)}
         verdict: Verdict = "unknown" if "changed" in states else "found"
         yield Claim(_FROZEN, verdict, values, ({"file": series[-1].id},))

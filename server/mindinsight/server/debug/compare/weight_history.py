@@ -28,6 +28,12 @@ _SPREADS: Final = 10.0  # of all such ratios, by which the largest exceeds them
 _ALONE: Final = 3.0  # times the second largest change: more than one such step is a schedule
 
 
+def distinct_names(files: Sequence[str]) -> list[str]:
+    """Return the names of files, which have their folder if several files of one name are given."""
+    names = [file.rpartition("/")[2] for file in files]
+    return names if len(set(names)) == len(names) else ["/".join(file.split("/")[-2:]) for file in files]
+
+
 def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
     """Yield claims about weights of another shape, missing weights, and weights that stop changing.
     ``rows`` are the timeline, ``checkpoints`` the names of its columns. Where tensors cannot be read,

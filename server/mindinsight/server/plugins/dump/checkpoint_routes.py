@@ -14,6 +14,7 @@ from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug import checkpoint_weights
+from mindinsight.server.debug.compare.weight_history import distinct_names
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -270,7 +271,7 @@ def timeline(
     done = job.done and damage.done  # read before the rows, so that none is added after it
     claims = []
     if done and not job.error and not damage.error:
-        names = [Path(name).name for name in file]
+        names = distinct_names(file)
         claims = checkpoint_weights.timeline_claims(list(job.items), names, list(damage.items))
     return {
         "done": done,
