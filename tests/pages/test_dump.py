@@ -128,6 +128,30 @@ def test_no_all_clear_for_what_was_not_judged(page: Any, serve: Any, tmp_path: P
     expect(page.get_by_text("1 file could not be read")).to_be_visible()
 
 
+def test_rows_that_are_no_faults_are_folded_below_a_check_that_found_none(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Two networks of which one is trained at every other step."""
+    names = [f"{net}.fc{layer}.weight" for net in "dg" for layer in (1, 2)]
+    graph = GraphBuilder("Net")
+    for name in names:
+        graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
+    dump = Dump(tmp_path / "base" / "job" / "dump", graph=graph)
+    values = np.random.default_rng(0).standard_normal(64).astype(np.float32)
+    for number in range(6):
+        step = dump.iteration(number)
+        step.output("Default/relu-op0", np.abs(values))
+        for name in names:
+            step.parameter(name, values * np.float32(1 + 0.01 * (number if name[0] == "g" else number // 2)))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./job/dump&tab=check&step=1")
+    page.get_by_role("button", name="Check for common faults").click()
+    expect(page.get_by_text("None of the conditions that could be checked is met.")).to_be_visible()
+    rows = page.locator(".dump-hits")
+    expect(rows).to_be_hidden()
+    page.get_by_text("Met a condition, but is no fault by the notes above").click()
+    expect(rows).to_contain_text("fc1.weight")
+
+
 def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown: Callable[..., Any]) -> None:
     page = shown()
     expect(page.get_by_text("99 tensors", exact=True)).to_be_visible()
