@@ -294,7 +294,6 @@ class Alignment:
     noise: float | None = None  # usual difference before the onset, or of all steps, None likewise
     typical: float | None = None  # median difference of all common steps, None likewise
     later: int | None = None  # step after a broken one from which the finite values diverge
-    early: int = 0  # number of common steps from the onset to the first beyond the tolerance
     absolute: bool = False  # sizes are in the unit of the values, otherwise relative to the baseline
     factor: float | None = None  # of the values to those of the baseline, if it is the same at all steps
     growth: Growth | None = None
@@ -354,6 +353,12 @@ def _broken(
     return replace(facts, broken_at_end=last == int(shared[-1]))
 
 
+def _near(onset: int, beyond: int, count: int) -> int:
+    """Return the row at which a divergence begins: the first beyond the tolerance, unless the onset is before
+    it by more than a hundredth of all rows, as an onset is known no nearer."""
+    return beyond if 0 <= beyond - onset <= max(2, count // 100) else onset
+
+
 def _judged(
     facts: Alignment,
     shared: Ints,
@@ -395,15 +400,14 @@ def _judged(
         change = None  # too few steps before it to say that it differs more than before
     if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
-        step = int(shared[rows[change.onset]])
+        step = int(shared[rows[_near(change.onset, int(over[0]), len(rows))]])
         verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
-        early = max(int(over[0]) - change.onset, 0)
-        return replace(facts, verdict=verdict, onset=step, score=change.score, noise=noise, early=early)
+        return replace(facts, verdict=verdict, onset=step, score=change.score, noise=noise)
     plain = start if start is not None else _plain_onset(shares, over, floor)
     if facts.broken is None and plain is not None and not _ended(over, len(rows)):
         noise = float(np.median(sizes[: max(plain, 1)]))
-        early = max(int(over[0]) - plain, 0)
-        return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]), noise=noise, early=early)
+        step = int(shared[rows[_near(plain, int(over[0]), len(rows))]])
+        return replace(facts, verdict="drifts", onset=step, noise=noise)
     if len(over) >= _APART * len(rows) and (row := _growth_start(values, base, floor)) is not None:
         facts = replace(facts, verdict="not_finite", onset=int(shared[rows[row]]))
         if facts.broken is not None:

@@ -61,8 +61,6 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
         case "drifts" if (aligned.onset or 0) > (aligned.beyond or 0) or aligned.agrees_to is None:
             return Claim("claim.align.diverges_beyond_noise", "found", values, evidence)
         case "drifts" if (aligned.onset or 0) <= (aligned.agrees_to or 0):
-            if aligned.early <= max(2, aligned.shared // 100):  # no nearer than an onset is known
-                return Claim("claim.align.diverges", "found", {**values, "step": values["first"]}, evidence)
             return Claim("claim.align.diverges_within", "found", values, evidence)
         case "not_finite" if aligned.later is not None:
             return Claim("claim.align.non_finite_then_diverges", "found", values, evidence)
