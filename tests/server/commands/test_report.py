@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
 
 
@@ -45,3 +48,19 @@ def test_a_file_that_cannot_be_written_is_an_error_in_a_line(run: Any, tmp_path:
     code, _, err = run("report", "dead_relu", "--summary-base-dir", tmp_path / "base", "--output", missing)
     assert code == 2
     assert "nowhere" in err
+
+
+def test_the_report_of_a_job_says_that_it_is_of_one_rank(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "C")
+    for rank in range(2):
+        with SummaryRecord(str(tmp_path / "base" / "job"), rank=rank) as record:
+            record.add_value("scalar", "loss", 1.0)
+            record.record(1)
+    code, out, err = run("report", "job", "--summary-base-dir", tmp_path / "base")
+    assert (code, out) == (0, "report-job-rank_0.html\n")
+    assert "The report is of job/rank_0 alone." in err
+    _, _, err = run("report", "job/rank_1", "--summary-base-dir", tmp_path / "base")
+    assert "alone" not in err

@@ -36,7 +36,7 @@ def report(options: argparse.Namespace) -> int:
 
     summary, run = chosen_run(options.name, options.summary_base_dir)
     record = summary.run(run)
-    output = options.output or Path(f"report-{safe(record.name)}.html")
+    output = options.output or Path(f"report-{safe(record.name.replace('/', '-'))}.html")
     with worker_pool() as executor:
         source = ReportSource(record, summary.by_id(), summary.dump_path, executor, statistics_cache())
         for part in explained_report(source, options.language, time.time()):
@@ -46,6 +46,8 @@ def report(options: argparse.Namespace) -> int:
                 _write(output, part)
     for line in damage_lines(record, time.time()):
         say(line)
+    if options.name.removeprefix("./").rstrip("/") == record.job.removeprefix("./") != record.name:
+        say(localize("cli.report.rank", {"run": record.name}))  # not of all ranks of the job
     print(output)
     return 0
 
