@@ -168,6 +168,28 @@ def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> N
         expect(cell).to_have_css("background-image", re.compile("repeating-linear-gradient"))
 
 
+def test_a_run_that_broke_is_not_passed_over_if_it_is_shown(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Of three runs there is no other for the worst; of nine there is."""
+    for base, count in (("few", 3), ("many", 9)):
+        for number in range(count):
+            with SummaryRecord(str(tmp_path / base / f"run_{number}")) as record:
+                for step in range(30):
+                    broken = number == 0 and step > 20
+                    record.add_value("scalar", "loss", float("nan") if broken else 1.0 + number / (1 + step))
+                    record.record(step)
+    passed = page.get_by_text("was not taken for the worst")
+    url = serve(tmp_path / "many")
+    page.goto(f"{url}align")
+    expect(page.locator(".claim").first).to_be_visible()
+    expect(passed).to_be_visible()
+    url = serve(tmp_path / "few")
+    page.goto(f"{url}align")
+    expect(page.locator(".claim").first).to_contain_text("NaN")
+    expect(passed).to_have_count(0)
+
+
 def test_a_job_leads_to_the_explanation_of_its_ranks(page: Page, url: str) -> None:
     page.goto(f"{url}job?run=job/rank_1")
     page.get_by_role("link", name="Explain").click()

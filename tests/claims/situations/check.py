@@ -1035,8 +1035,9 @@ def a_network_that_is_updated_every_other_step(folder: Path) -> Question:
     )
 
 
-def _adversaries(folder: Path, updates: Sequence[int]) -> Question:
-    """Check two networks over six steps: one is updated at every step, the other at some."""
+def _adversaries(folder: Path, updates: Sequence[int], damaged: int = -1) -> Question:
+    """Check two networks over six steps: one is updated at every step, the other at some. Its weights of the
+    ``damaged`` step cannot be read."""
     names = [f"{net}.fc{layer}.{kind}" for net in "dg" for layer in (1, 2) for kind in ("weight", "bias")]
 
     def weights(step: int) -> dict[str, Array]:
@@ -1046,7 +1047,10 @@ def _adversaries(folder: Path, updates: Sequence[int]) -> Question:
     graph = GraphBuilder("Net")
     for name in names:
         graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
-    return check_of(folder, Dump(folder / "dump", graph=graph), parameters=weights, steps=range(6))
+    question = check_of(folder, Dump(folder / "dump", graph=graph), parameters=weights, steps=range(6))
+    for file in (folder / "dump" / "rank_0" / "Net" / "0" / str(damaged)).glob("Parameter.d_*"):
+        file.write_bytes(file.read_bytes()[:-8])
+    return question
 
 
 @situation(
@@ -1065,6 +1069,14 @@ def a_network_that_is_trained_in_turns(folder: Path) -> Question:
 )
 def a_network_that_stops_being_trained(folder: Path) -> Question:
     return _adversaries(folder, [1, 2])
+
+
+@situation(
+    makes=["claim.check.frozen_module", "claim.check.unread"], never=["claim.check.no_update_in_turns"]
+)
+def a_frozen_network_with_a_step_that_cannot_be_read(folder: Path) -> Question:
+    """What is not known of that step is no update."""
+    return _adversaries(folder, [], damaged=3)
 
 
 @situation(

@@ -217,9 +217,11 @@ def loss_that_jumps_once_all_is_learned(folder: Path) -> Question:
     return _after_all_is_learned(folder, 0.05)
 
 
-def _dumped_late(folder: Path, *healthy: int) -> Question:
-    """A loss that is NaN from step 37 on, and a dump with steps that are ``healthy`` and the step 59."""
-    record(folder / "run", {"loss": np.where(STEPS < 37, falling(), np.nan).tolist()})
+def _dumped_late(folder: Path, *healthy: int, epochs: bool = False) -> Question:
+    """A loss that is NaN from step 37 on, of 200 or of 50, and a dump with steps that are ``healthy`` and the
+    step 59."""
+    loss = np.where(STEPS < 37, falling(), np.nan)
+    record(folder / "run", {"loss": loss[: 50 if epochs else 200].tolist()})
     dump = Dump(folder / "run" / "dump")
     for step in (*healthy, 59):
         values = np.full(4, 1.0 if step in healthy else np.nan, np.float32)
@@ -230,6 +232,12 @@ def _dumped_late(folder: Path, *healthy: int) -> Question:
 @situation(makes=["claim.explain.nan_before"], never=["claim.explain.nothing"], exit_code=1)
 def a_dump_that_begins_after_the_loss_is_nan(folder: Path) -> Question:
     return _dumped_late(folder)
+
+
+@situation(makes=["claim.explain.non_finite"], never=["claim.explain.nan_before"], exit_code=1)
+def a_dump_whose_steps_are_beyond_those_of_the_loss(folder: Path) -> Question:
+    """The loss may count epochs: which came first is unknown."""
+    return _dumped_late(folder, epochs=True)
 
 
 @situation(makes=["claim.explain.non_finite"], never=["claim.explain.nan_before"], exit_code=1)

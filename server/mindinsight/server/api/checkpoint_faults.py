@@ -108,7 +108,7 @@ def _of_series(
 ) -> Iterator[Claim]:
     """Yield claims about the first checkpoint with NaN or infinity, the weight that grew most, the weights
     that did not change, and unreadable files."""
-    named = _names(series)
+    named = distinct_names([saved.id for saved in series])
     unread: list[str] = []
     norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
     grown: tuple[float, Claim] | None = None
@@ -154,15 +154,11 @@ def _of_series(
         yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)
 
 
-def _names(series: Sequence[SavedStep]) -> dict[str, str]:
-    ids = [saved.id for saved in series]
-    return dict(zip(ids, distinct_names(ids), strict=True))
-
-
 def _standing_out(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
     """Yield notes about the weights that changed far more at one checkpoint than at others."""
+    named = distinct_names([saved.id for saved in series])
     try:
         rows = list(weight_timeline([list_weights(known[saved.id]) for saved in series], executor))
     except (UnreadableError, OSError):  # removed or replaced since they were searched
@@ -170,7 +166,7 @@ def _standing_out(
     for claim in history_claims(rows, [saved.id for saved in series]):
         if claim.key in STANDING_OUT:
             file = str(claim.values["checkpoint"])
-            values = {**claim.values, "checkpoint": _names(series)[file]}
+            values = {**claim.values, "checkpoint": named[file]}
             yield replace(claim, values=values, evidence=({"file": file},))
 
 
@@ -195,7 +191,8 @@ def _frozen(
     still = [difference.name for difference in both if difference.state == "unchanged"]
     if still:
         values = {"n": len(still), "count": len(both), "names": few(still, _NAMED)}
-        values |= {"before": _names(series)[series[0].id], "file": _names(series)[series[-1].id]}
+        named = distinct_names([saved.id for saved in series])
+        values |= {"before": named[series[0].id], "file": named[series[-1].id]}
         states = {own.state for own in compared if not is_state(own.name, names)}
         verdict: Verdict = "unknown" if "changed" in states else "found"
         yield Claim(_FROZEN, verdict, values, ({"file": series[-1].id},))

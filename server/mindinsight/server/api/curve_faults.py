@@ -234,11 +234,8 @@ def _non_finite(run: Run) -> Iterator[Claim]:
     for (lasts, step, last, count, size), tags in alike.items():
         values = {"step": step, "last": last, "lost": count, "count": size}
         if not lasts and _are_gradients(tags) and not _may_lack_finite_losses(run):
-            scale = _scaled_down(run, tags[0])
-            if scale:
-                yield _of_tags(
-                    "claim.explain.non_finite_scaled", "note", run, tags, {**values, "scale": scale}
-                )
+            if scale := _scaled_down(run, tags[0]):
+                yield _of_tags(f"{_LASTING}_scaled", "note", run, tags, {**values, "scale": scale})
             else:
                 yield _of_tags(_SKIPPED, "unknown", run, tags, values)
         else:

@@ -1,7 +1,4 @@
-"""Explanation of one run: what is wrong with it, from its tensors to its end, and what is not known.
-
-It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
-"""
+"""Explanation of one run, from its tensors to its end, by the claims of all analyses in one order."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -148,9 +145,10 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
                 faults += _ranked(source, part)
             if searched.made and part.topic == "growth" and part.dump == searched.at:
                 searched.first += () if searched.first[1:] else _grown_weight(part, searched.step)
-    if searched.before and searched.begins and searched.before.values["step"] < (searched.step or 0):
+    if searched.before and searched.begins and searched.step is not None:
         facts = {**searched.before.values, "dumped": searched.step}
-        searched.first = (searched.first[0], Claim("claim.explain.nan_before", "unknown", facts))
+        if facts["step"] < searched.step <= facts["last"]:  # scalars may count epochs
+            searched.first = (searched.first[0], Claim("claim.explain.nan_before", "unknown", facts))
     summary = _summary(source, searched, list(faulty))
     only = {"n": len(source.dumps), "dump": source.dump.removeprefix("./")}
     dumped = any(run.dumps for run in source.ranks)

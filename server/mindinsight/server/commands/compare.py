@@ -17,6 +17,7 @@ from mindinsight.server.commands.terminal import (
     damage_lines,
     localize,
     localize_claim,
+    report_errors,
     say,
     table,
     terminal_width,
@@ -65,17 +66,14 @@ def register(subparsers: Any) -> None:
     add_json(parser)
 
 
+@report_errors
 def compare(options: argparse.Namespace) -> int:
     """Print how the scalars of a run differ from a reference, and return 0 within the tolerance, 1 beyond it,
     2 if unknown. It is unknown if a run or tag is missing, or steps or a scalar of the reference could not be
     compared."""
-    try:
-        summary = Summary(options.summary_base_dir)
-        run, reference = _run(summary, options.name), _run(summary, options.reference)
-        pairs = list(_pairs(run, reference, options.tag, options.pair))
-    except BadSettings as error:
-        say(str(error))
-        return 2
+    summary = Summary(options.summary_base_dir)
+    run, reference = _run(summary, options.name), _run(summary, options.reference)
+    pairs = list(_pairs(run, reference, options.tag, options.pair))
     tolerance = options.tolerance * UNITS[options.unit]
     rows = [_compared(run, reference, tag, other, tolerance, options.unit) for tag, other in pairs]
     alone: list[Claim] = []

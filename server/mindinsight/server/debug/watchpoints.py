@@ -125,7 +125,7 @@ class Tally:
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
     weights: frozenset[str] = frozenset()  # names of all parameters but states of optimizers
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
-    steps: Sequence[int] = ()  # that have a dumped step before them
+    steps: Sequence[int] = ()  # that have a dumped step before them, and of which no tensor is undecided
     filled: Collection[RankedSlot] = ()  # tensors of zeros at the first step, and not at a later one
 
     @property
@@ -189,8 +189,11 @@ def check_and_count(
     evidence = _Evidence(dump, executor, cache)
     still, depth = _Standstill(evidence), DepthGrowth()
     zeros: dict[RankedSlot, bool] = {}  # tensors of zeros at the first step: whether they are not later
+    open_steps: set[int] = set()  # at which a weight may have changed or not
     for result, rules in _results(dump, watchpoints, executor, cache):
-        unread += is_unread(result)
+        if is_unread(result):
+            unread += 1
+            open_steps.add(result.entry.step)
         depth.add(result)
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
@@ -203,6 +206,8 @@ def check_and_count(
                     zeros[slot] = True
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
+            elif watchpoint.condition in _OF_STANDSTILL:
+                open_steps.add(result.entry.step)
             if hit.verdict.error == FAILED:
                 failed.setdefault(watchpoint.condition, hit.verdict.why)
             elif not still.holds(hit) and (hit.verdict.hit or hit.verdict.error or hit.expected):
@@ -213,7 +218,8 @@ def check_and_count(
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
     growth = [] if all(requested.values()) else depth.claims()  # one of the common checks
     weights = frozenset(name for rank in dump.ranks for name in _trained(dump, rank))
-    steps = max((dump.steps(rank)[1:] for rank in dump.ranks), key=len, default=())
+    later = max((dump.steps(rank)[1:] for rank in dump.ranks), key=len, default=())
+    steps = [step for step in later if step not in open_steps]
     filled = {slot for slot, later in zeros.items() if later}
     yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps, filled)
 

@@ -196,8 +196,8 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 
 def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
-    """Return the lineage with `settings` added to the user's settings. None stands for an empty lineage.
-    Settings that it already has, among the user's or as facts of the training, are left unchanged."""
+    """Return a lineage, or an empty one for None, with `settings` added to the user's settings. A setting
+    that the user or the training recorded under the same name stays as it is."""
     known = lineage or Lineage()
     added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
     return replace(known, user_defined={**safe_value(added), **known.user_defined})

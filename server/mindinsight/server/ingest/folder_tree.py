@@ -50,8 +50,8 @@ class Folder:
 
     @property
     def settled(self) -> bool:
-        """Return True if any later change of the folder would change its modification time. File systems
-        count time in steps of up to 2 s."""
+        """Return True if the folder was looked at more than 3 s after it changed, so that its next change
+        gets another modification time. File systems count time in steps of up to 2 s."""
         return abs(self.looked - self.stamp.modified) > 3_000_000_000
 
 

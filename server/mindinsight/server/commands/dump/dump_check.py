@@ -48,9 +48,8 @@ def run(options: argparse.Namespace) -> int:
     watchpoints = _watchpoints(options)
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
-        measured = measure_all(
-            entries, executor, dump_selection.statistics_cache()
-        )  # cached for the two searches below
+        # Cached for the two searches below.
+        measured = measure_all(entries, executor, dump_selection.statistics_cache())
         results = list(terminal.progress(measured, len(entries), "cli.progress.tensors_measured"))
         cache = dump_selection.statistics_cache()
         search = faults.search_faults(dump, options.rank, options.step, executor, cache)

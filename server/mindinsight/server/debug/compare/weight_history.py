@@ -28,10 +28,11 @@ _SPREADS: Final = 10.0  # of all such ratios, by which the largest exceeds them
 _ALONE: Final = 3.0  # times the second largest change: more than one such step is a schedule
 
 
-def distinct_names(files: Sequence[str]) -> list[str]:
-    """Return the names of files, which have their folder if several files of one name are given."""
-    names = [file.rpartition("/")[2] for file in files]
-    return names if len(set(names)) == len(names) else ["/".join(file.split("/")[-2:]) for file in files]
+def distinct_names(files: Sequence[str]) -> dict[str, str]:
+    """Return the name of each file by its id, with its folder if several files of one name are given."""
+    names = {file: file.rpartition("/")[2] for file in files}
+    folders = {file: "/".join(file.split("/")[-2:]) for file in files}
+    return names if len(set(names.values())) == len(names) else folders
 
 
 def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:

@@ -271,7 +271,7 @@ def timeline(
     done = job.done and damage.done  # read before the rows, so that none is added after it
     claims = []
     if done and not job.error and not damage.error:
-        names = distinct_names(file)
+        names = [*map(distinct_names(file).__getitem__, file)]
         claims = checkpoint_weights.timeline_claims(list(job.items), names, list(damage.items))
     return {
         "done": done,
