@@ -64,8 +64,11 @@ def test_what_is_finite_in_one_curve_only_is_named_with_its_step() -> None:
     broken = BASE.copy()
     broken[400] = np.nan
     result = align(STEPS, broken, STEPS, BASE, 1e-3)
-    assert (result.verdict, result.beyond, result.agrees_to, result.onset) == ("not_finite", 400, 399, 400)
+    assert (result.verdict, result.beyond, result.agrees_to, result.broken) == ("not_finite", 400, 399, 400)
+    assert result.onset is None  # it passes
     assert align(STEPS, broken, STEPS, broken, 1e-3).verdict == "identical"
+    broken[400:] = np.nan
+    assert align(STEPS, broken, STEPS, BASE, 1e-3).onset == 400
 
 
 def test_curves_are_compared_at_the_steps_both_have() -> None:

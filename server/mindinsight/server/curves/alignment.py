@@ -284,7 +284,6 @@ class Alignment:
     broken: int | None = None  # first step with a non-finite value that is not the same in both
     broken_last: int | None = None  # last step with such a value
     broken_count: int = 0  # number of these steps
-    broken_at_end: bool = False  # the last common step has such a value
     broken_in: Literal["run", "baseline", "both"] | None = None  # which of them has such values
     last_beyond: int | None = None  # last step beyond the tolerance before a broken one
     over: int = 0  # number of steps beyond the tolerance before a broken one
@@ -297,13 +296,6 @@ class Alignment:
     absolute: bool = False  # sizes are in the unit of the values, otherwise relative to the baseline
     factor: float | None = None  # of the values to those of the baseline, if it is the same at all steps
     growth: Growth | None = None
-
-    @property
-    def lasts(self) -> bool:
-        """Return True if the curves diverge for good: other than by non-finite values with equal ones after
-        them."""
-        passes = self.onset == self.broken and not self.broken_at_end and self.later is None
-        return self.onset is not None and not passes
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
@@ -336,6 +328,8 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
         return judged
     whole = _judged(Alignment("agrees", count, either), shared, rest, left[rest], right[rest], tolerance)
     later = whole.onset if whole.verdict == "drifts" and (whole.onset or 0) > int(shared[end]) else None
+    if later is None and judged.onset == judged.broken and broken[-1] < count - 1:
+        judged = replace(judged, onset=None)  # what passes is no divergence
     return replace(judged, later=later, largest=whole.largest, typical=whole.typical, absolute=whole.absolute)
 
 
@@ -349,8 +343,7 @@ def _broken(
     mine, theirs = ((~np.isfinite(values[broken])).any() for values in (left, right))
     where: Literal["run", "baseline", "both"] = "both" if mine and theirs else "run" if mine else "baseline"
     first, last = int(shared[broken[0]]), int(shared[broken[-1]])
-    facts = replace(facts, broken=first, broken_last=last, broken_count=len(broken), broken_in=where)
-    return replace(facts, broken_at_end=last == int(shared[-1]))
+    return replace(facts, broken=first, broken_last=last, broken_count=len(broken), broken_in=where)
 
 
 def _near(onset: int, beyond: int, count: int) -> int:

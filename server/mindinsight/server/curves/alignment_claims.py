@@ -44,7 +44,9 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
         **_growth_values(aligned, unit),
     }
     values = {name: value for name, value in values.items() if value is not None}
-    evidence = () if aligned.beyond is None else ({"step": aligned.onset or aligned.beyond},)
+    evidence = (
+        () if aligned.beyond is None else ({"step": aligned.onset or aligned.broken or aligned.beyond},)
+    )
     match aligned.verdict:
         case "no_steps":
             return Claim("claim.align.no_common_steps", "unknown", values)
@@ -64,7 +66,7 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
             return Claim("claim.align.diverges_within", "found", values, evidence)
         case "not_finite" if aligned.later is not None:
             return Claim("claim.align.non_finite_then_diverges", "found", values, evidence)
-        case "not_finite" if aligned.onset != aligned.broken:
+        case "not_finite" if aligned.onset not in (None, aligned.broken):
             return Claim("claim.align.diverges_then_non_finite", "found", values, evidence)
         case verdict:
             return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)

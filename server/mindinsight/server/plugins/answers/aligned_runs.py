@@ -265,7 +265,7 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
         for claim in (main.recounted, main.claim, *main.uncompared)
         if claim is not None
     ]
-    first = next((row for row in rows if row.alignment.lasts), None)
+    first = next((row for row in rows if row.alignment.onset is not None), None)
     if first is not None:
         # What diverges is the answer, even if the main scalar agrees.
         claims.insert(

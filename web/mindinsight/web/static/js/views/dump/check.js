@@ -168,12 +168,11 @@ function list(page, response) {
       ),
     ),
   );
+  const rows = h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
   // What met a condition and is no fault, such as a frozen layer, does not contradict that nothing was found.
   const healthy = response.done && response.claims.some(({ key }) => key === NONE_FOUND);
-  const rows = healthy
-    ? h("details", { class: "small" }, h("summary", null, t("dump.check.healthy")), table)
-    : table;
-  return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && rows);
+  if (!healthy || !response.total) return rows;
+  return h("details", { class: "small" }, h("summary", null, t("dump.check.healthy")), rows);
 }
 
 /**
