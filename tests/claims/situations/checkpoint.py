@@ -81,7 +81,7 @@ def weight_that_came_later(folder: Path) -> Question:
     return series(folder, {"a": ONES}, {"a": 2 * ONES, "new": ONES})
 
 
-HISTORY = tuple(f"claim.checkpoint.{name}" for name in ("shape_changed", "missing", "stopped"))
+HISTORY = tuple(f"claim.checkpoint.{name}" for name in ("shape_changed", "missing", "stopped", "stopped_all"))
 
 
 def history(folder: Path, *values: Any) -> Question:
@@ -114,10 +114,15 @@ def weight_that_is_new_and_one_copy(folder: Path) -> Question:
     return history(folder, None, [1, 2], [2, 3], [2, 3])
 
 
-@situation(makes=["claim.checkpoint.finite"], never=HISTORY)
+@situation(makes=["claim.checkpoint.stopped_all"], never=[*HISTORY[:3], "claim.checkpoint.frozen"])
 def weights_that_all_stop(folder: Path) -> Question:
-    """The training may have ended."""
+    """The training may have ended, so this is no fault."""
     return series(folder, {"a": ONES}, *[{"a": 2 * ONES}] * 3)
+
+
+@situation(makes=["claim.checkpoint.finite"], never=HISTORY)
+def weights_of_a_training_that_waits_once(folder: Path) -> Question:
+    return series(folder, {"a": ONES}, *[{"a": 2 * ONES}] * 3, {"a": 3 * ONES})
 
 
 @situation(

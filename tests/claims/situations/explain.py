@@ -1581,8 +1581,31 @@ def weights_that_all_moved_far_at_a_step(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.checkpoint.stopped", "claim.explain.nothing"],
+    never=["claim.checkpoint.stopped_all", "claim.explain.checkpoint_frozen", *FAULTY],
+    exit_code=0,
+)
+def a_layer_that_stands_still_from_a_checkpoint_on(folder: Path) -> Question:
+    return _changing(folder, {(number, "d"): 0.0 for number in range(6, 12)})
+
+
+@situation(
+    makes=["claim.checkpoint.stopped_all", "claim.explain.nothing"],
+    never=["claim.checkpoint.stopped", "claim.explain.checkpoint_frozen", *FAULTY],
+    exit_code=0,
+)
+def weights_that_all_stand_still_from_a_checkpoint_on(folder: Path) -> Question:
+    return _changing(folder, {(number, name): 0.0 for number in range(6, 12) for name in "abcd"})
+
+
+@situation(
     makes=["claim.explain.nothing"],
-    never=["claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out", *FAULTY],
+    never=[
+        "claim.checkpoint.stands_out",
+        "claim.checkpoint.all_stand_out",
+        "claim.checkpoint.stopped_all",
+        *FAULTY,
+    ],
     exit_code=0,
 )
 def weights_that_change_evenly(folder: Path) -> Question:

@@ -32,6 +32,14 @@ def test_growth_is_counted_from_the_lowest_norm(tmp_path: Path) -> None:
     assert (claim.values["before"], claim.values["factor"]) == ("net-2.npz", 150)
 
 
+def test_weights_that_all_grew_are_counted_and_the_one_that_did_most_is_named(tmp_path: Path) -> None:
+    for number, value in enumerate((1.0, 200.0), 1):
+        weights = {"a.weight": np.full((2, 2), value), "b.weight": np.full((2, 2), value**2)}
+        np.savez(tmp_path / f"net-{number}.npz", **weights, **{"c.weight": np.full((2, 2), number)})  # type: ignore[arg-type]
+    (claim,) = search_checkpoints("./run", tmp_path, ()).claims
+    assert (claim.values["n"], claim.values["name"], claim.values["factor"]) == (2, "b.weight", 40_000)
+
+
 def test_the_scale_of_a_normalization_counts_and_the_state_of_an_optimizer_does_not(tmp_path: Path) -> None:
     for number, value in enumerate((1.0, 200.0), 1):
         weights = {"norm.bias": np.full(4, value), "adam_v.fc.weight": np.full((2, 2), value)}

@@ -17,7 +17,12 @@ from mindinsight.server.debug.checkpoint_weights import (
     measure_weights,
     weight_timeline,
 )
-from mindinsight.server.debug.compare.weight_history import STANDING_OUT, distinct_names, history_claims
+from mindinsight.server.debug.compare.weight_history import (
+    STANDING_OUT,
+    STOPPING,
+    distinct_names,
+    history_claims,
+)
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -111,7 +116,7 @@ def _of_series(
     named = distinct_names([saved.id for saved in series])
     unread: list[str] = []
     norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
-    grown: tuple[float, Claim] | None = None
+    grown: dict[str, tuple[float, Claim]] = {}  # the largest factor of each weight, and its claim
     broken = None
     for saved in series:
         name = named[saved.id]
@@ -139,13 +144,16 @@ def _of_series(
                 continue
             then, before = norms.get(weight.name, (statistics.norm, name))
             factor = statistics.norm / then
-            if factor >= GROWN and (grown is None or factor > grown[0]):
+            if factor >= GROWN and factor > grown.get(weight.name, (0.0,))[0]:
                 values = {"name": weight.name, "now": statistics.norm, "then": then, "file": name}
                 values |= {"before": before, "factor": float(f"{factor:.2g}"), "limit": GROWN}
-                grown = factor, Claim("claim.explain.checkpoint_grown", "found", values, where)
+                claim = Claim("claim.explain.checkpoint_grown", "found", values, where)
+                grown[weight.name] = factor, claim
             norms[weight.name] = min((then, before), (statistics.norm, name))
     yield from [broken] if broken else []
-    yield from [grown[1]] if grown else []
+    if grown:
+        _, claim = max(grown.values(), key=lambda own: own[0])
+        yield replace(claim, values={**claim.values, "n": len(grown)})
     if not unread:
         with suppress(UnreadableError, OSError):  # removed or replaced since they were searched
             yield from _frozen(series, known, executor)
@@ -157,14 +165,14 @@ def _of_series(
 def _standing_out(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
-    """Yield notes about the weights that changed far more at one checkpoint than at others."""
+    """Yield notes about the weights that changed far more at one checkpoint than at others, or stopped."""
     named = distinct_names([saved.id for saved in series])
     try:
         rows = list(weight_timeline([list_weights(known[saved.id]) for saved in series], executor))
     except (UnreadableError, OSError):  # removed or replaced since they were searched
         return
     for claim in history_claims(rows, [saved.id for saved in series]):
-        if claim.key in STANDING_OUT:
+        if claim.key in (*STANDING_OUT, *STOPPING):
             file = str(claim.values["checkpoint"])
             values = {**claim.values, "checkpoint": named[file]}
             yield replace(claim, values=values, evidence=({"file": file},))

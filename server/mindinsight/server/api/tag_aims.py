@@ -30,7 +30,11 @@ _OTHER_REWARDS: Final = {
     *("chosen", "rejected", "margin", "margins", "std", "min", "max", "model", "intrinsic", "penalty", "kl"),
 }
 _ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "fid"}
-_MEAN_PRECISION: Final = re.compile(r"mAP|(?<![A-Za-z])map[_@]?\d")  # not feature_map
+# Scores that no word alone names: not feature_map, cache_hit_rate or forward_pass_rate.
+_SCORE: Final = re.compile(
+    r"mAP|(?<![A-Za-z])map[_@]?\d|(?i:(?<![a-z])pass(?:@|_?at_?)\w|exact_?match|success_?rate|solve_?rate"
+    r"|(?<!cache_)(?<!cache/)(?<!cache)hit(?:s@|@|_?rate|_?ratio))"
+)
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
 # What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
 _OTHER: Final = {
@@ -65,7 +69,10 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & (_SET - {"rate"}) else "error"
     if words & REWARDS:
         return None if words & (_SET | _OTHER_REWARDS) else "accuracy"
-    if words & (_SET | _ADVERSE) or not (words & _ACCURACY or _MEAN_PRECISION.search(tag)):
+    scored = _SCORE.search(tag) is not None
+    if words & ((_SET - {"rate", "ratio"} if scored else _SET) | _ADVERSE) or not (
+        words & _ACCURACY or scored
+    ):
         return None
     return "error" if words & _ERRORS or "1-" in tag else "accuracy"
 

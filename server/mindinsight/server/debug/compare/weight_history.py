@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _NAMED: Final = 3  # tensors that one sentence lists
 _STILL: Final = 2  # checkpoints: a single equal one may be a copy of the last
 STANDING_OUT: Final = ("claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out")
+STOPPING: Final = ("claim.checkpoint.stopped", "claim.checkpoint.stopped_all")
 _SHAPES: Final = ("shape", "reshaped")
 _MATRIX: Final = 2  # axes: a bias begins near zero, where its changes are large for its norm
 _FIRST: Final = (
@@ -46,9 +47,12 @@ def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     missing = [(row.name, at) for row in weights if (at := _first_missing(row)) is not None]
     yield from _claim("missing", missing, checkpoints, "found")
     moving = [row for row in weights if row.cells[-1].state == "changed"]
+    still = [(row.name, at) for row in weights if (at := _still_from(row)) is not None]
     if 2 * len(moving) > len(weights):  # the training went on
-        still = [(row.name, at) for row in weights if (at := _still_from(row)) is not None]
         yield from _claim("stopped", still, checkpoints, "note")
+    elif still and not moving:
+        last = max(at for _, at in still)
+        yield from _claim("stopped_all", [(name, last) for name, _ in still], checkpoints, "note")
     yield from _stands_out([row for row in weights if len(row.shape) >= _MATRIX], checkpoints)
 
 
