@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import zipfile
 from collections import Counter
@@ -432,7 +433,79 @@ def a_weight_without_gradient_in_a_layer_that_passes_one_on(folder: Path) -> Que
     return of_linear(folder, trained=False)
 
 
-def of_adapter(folder: Path, begins: int) -> Question:
+def of_backbone_that_requires(folder: Path, required: bool, steps: int = 2) -> Question:
+    """A backbone without gradients, and whether the recorder says that it is to have one."""
+    question = of_backbone(folder, stem_gradient="")
+    for number in range(steps):
+        facts = json.dumps({"stem_weight": required, "head_weight": True})
+        (folder / "dump" / "rank_0" / "Net" / "0" / str(number) / "requires_grad.json").write_text(facts)
+    return question
+
+
+_WITHOUT_GRADIENT = [f"claim.check.{name}" for name in ("untrained", "set_frozen", "unreached", "frozen")]
+
+
+@situation(
+    makes=["claim.check.set_frozen", "claim.check.none"],
+    never=[key for key in _WITHOUT_GRADIENT if key != "claim.check.set_frozen"],
+    exit_code=0,
+)
+def a_backbone_that_was_frozen_on_purpose(folder: Path) -> Question:
+    return of_backbone_that_requires(folder, required=False)
+
+
+@situation(
+    makes=["claim.check.unreached"],
+    never=[key for key in _WITHOUT_GRADIENT if key != "claim.check.unreached"] + ["claim.check.none"],
+    exit_code=2,
+)
+def a_backbone_that_was_cut_off_from_the_loss(folder: Path) -> Question:
+    return of_backbone_that_requires(folder, required=True)
+
+
+def of_loss(folder: Path, loss: float, gradient: float) -> Question:
+    """A forward pass that ends with a loss, and the gradient that a layer receives."""
+    graph, shape = GraphBuilder("Net"), (8, 8)
+    with graph.scope("/Default/fc-Linear"):
+        given = graph.parameter("x", shape)
+        value = graph.node("mm", [given, graph.parameter("fc.weight", shape)], shape)
+    with graph.scope("/Default"):
+        graph.node("mse_loss", [value], ())
+    with graph.scope("/Gradients/Default"):
+        made = graph.node("mse_loss_backward", [value], shape)
+    with graph.scope("/Gradients/Default/fc-Linear"):
+        graph.node("mm", [made, given], shape)
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(3):
+        step = dump.iteration(number)
+        step.output("Default/fc-Linear/mm-op0", noise(number).reshape(shape))
+        step.output("Default/mse_loss-op0", np.float32(loss))
+        values = noise(number, scale=gradient).reshape(shape)
+        step.output("Gradients/Default/mse_loss_backward-op0", values)
+        step.output("Gradients/Default/fc-Linear/mm-op1", values)
+        step.parameter("fc.weight", noise(9).reshape(shape))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+_FADED = ["claim.check.dead", "claim.check.vanishing", "claim.check.frozen", "claim.check.frozen_module"]
+
+
+@situation(makes=["claim.check.finished"], never=[*_FADED, "claim.check.no_update"], exit_code=2)
+def a_loss_of_zero_and_what_follows_from_it(folder: Path) -> Question:
+    return of_loss(folder, 0.0, 0.0)
+
+
+@situation(makes=["claim.check.finished"], never=_FADED, exit_code=2)
+def a_tiny_loss_with_tiny_gradients(folder: Path) -> Question:
+    return of_loss(folder, 4e-9, 1e-11)
+
+
+@situation(makes=["claim.check.vanishing"], never=["claim.check.finished"], exit_code=1)
+def a_loss_of_one_with_tiny_gradients(folder: Path) -> Question:
+    return of_loss(folder, 1.0, 1e-11)
+
+
+def of_adapter(folder: Path, begins: int, steps: int = 3) -> Question:
     """A product with a parameter that is zero up to some step."""
     graph, shape = GraphBuilder("Net"), (8, 8)
     with graph.scope("/Default/fc-Lora"):
@@ -442,7 +515,7 @@ def of_adapter(folder: Path, begins: int) -> Question:
             shape,
         )
     dump = Dump(folder / "dump", graph=graph)
-    for number in range(3):
+    for number in range(steps):
         step, size = dump.iteration(number), float(number >= begins)
         step.output("Default/fc-Lora/t-op0", size * noise(2 + number).reshape(shape))
         step.output("Default/fc-Lora/mm-op0", size * noise(4 + number).reshape(shape))
@@ -458,6 +531,17 @@ def an_adapter_that_begins_with_zeros(folder: Path) -> Question:
 @situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
 def an_adapter_that_is_zero_at_the_second_dumped_step_too(folder: Path) -> Question:
     return of_adapter(folder, 2)
+
+
+@situation(makes=["claim.check.begins_zero", "claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def an_adapter_whose_zeros_end_after_two_of_many_steps(folder: Path) -> Question:
+    """The gradient of a branch that begins with zeros is zero as well if the last layer does, too."""
+    return of_adapter(folder, 2, steps=5)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.begins_zero", "claim.check.none"], exit_code=1)
+def an_adapter_that_is_zero_at_three_of_many_steps(folder: Path) -> Question:
+    return of_adapter(folder, 3, steps=6)
 
 
 @situation(makes=["claim.check.slow"], never=except_for("slow"), exit_code=1)
@@ -498,8 +582,8 @@ def a_weight_that_grows_by_half(folder: Path) -> Question:
 
 
 @situation(makes=["claim.check.initial"], never=["claim.check.none", "claim.check.dead"], exit_code=1)
-def a_weight_that_starts_at_zero(folder: Path) -> Question:
-    return checked(folder, parameters=lambda step: {"fc.weight": noise(step) * np.float32(step)})
+def a_weight_that_starts_at_zero_and_stays_there(folder: Path) -> Question:
+    return checked(folder, parameters=lambda _: {"fc.weight": noise(0) * np.float32(0)})
 
 
 @situation(makes=["claim.check.non_finite"], never=except_for("non_finite"), exit_code=1)
@@ -663,9 +747,9 @@ def a_bias_that_starts_with_zeros(folder: Path) -> Question:
     )
 
 
-@situation(makes=["claim.check.initial"], never=except_for("initial"), exit_code=1)
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
 def a_weight_that_leaves_zero(folder: Path) -> Question:
-    """A change from zero is no explosion."""
+    """It is trained, as the last layer of a residual branch, and a change from zero is no explosion."""
     grown = np.arange(1, 9, dtype=np.float32)
     return checked(folder, parameters=lambda step: {"fc.weight": grown * np.float32(step and 1 + 0.1 * step)})
 

@@ -789,9 +789,77 @@ def of_two_ranks_none_is_blamed(folder: Path) -> Question:
     return question
 
 
+PRODUCT = "Default/MatMul-op0"
+
+
+def with_scaler(folder: Path, scale: float = 65536.0, value: float = INF, forward: bool = False) -> Question:
+    """A step in float16 with a gradient that is not finite, and PyTorch's scaler, which sees it."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default/fc-Linear"):
+        given = graph.node("mm", [graph.parameter("x", (2,))], (2,))
+    with graph.scope("/Gradients/Default/fc-Linear"):
+        graph.node("_to_copy", [given], (2,))
+    with graph.scope("/Default"):
+        graph.node("_amp_update_scale_", [graph.parameter("scale", ())], ())
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    half = np.asarray([1.0, value], np.float16)
+    step.output("Default/fc-Linear/mm-op0", half if forward else np.ones(2, np.float16))
+    step.input("Gradients/Default/fc-Linear/_to_copy-op0", floats(1.0, 1e6))
+    step.output("Gradients/Default/fc-Linear/_to_copy-op0", half)
+    for slot, number in enumerate((scale, 1.0, 1.0)):
+        step.input("Default/_amp_update_scale_-op0", np.float32(number), slot)
+    step.output("Default/_amp_update_scale_-op0", np.float32(scale / 2))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.scaled", "claim.fault.finite"],
+    never=["claim.fault.made", "claim.fault.none", "claim.fault.unknown"],
+    exit_code=0,
+)
+def gradients_that_overflow_while_a_scaler_searches_its_scale(folder: Path) -> Question:
+    return with_scaler(folder)
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.scaled"], exit_code=1)
+def gradients_that_overflow_without_a_scale(folder: Path) -> Question:
+    return with_scaler(folder, scale=1.0)
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.scaled"], exit_code=1)
+def gradients_that_are_nan_beside_a_scaler(folder: Path) -> Question:
+    return with_scaler(folder, value=NAN)
+
+
+@situation(never=["claim.fault.scaled", "claim.fault.none", "claim.fault.finite"], exit_code=1)
+def an_output_that_overflows_beside_a_scaler(folder: Path) -> Question:
+    return with_scaler(folder, forward=True)
+
+
+def _reported(folder: Path, differ: bool) -> Question:
+    """Two ranks of which the flight recorder wrote a step, and an operator with a batch for each."""
+    reason = "the gradients differ between the ranks: norm 1.2, 1.5" if differ else "the loss is 9, from 0.1"
+    for rank in range(2):
+        step = Dump(folder / "dump", rank=rank).iteration(3)
+        step.input(PRODUCT, floats(rank + 1, 2), 0)
+        step.output(PRODUCT, floats(rank + 2, 3))
+        norms = {"step": 3, "healthy_step": 2, "reason": reason, "ranks_differ": differ, "weights": {}}
+        (folder / "dump" / f"rank_{rank}" / "health_3.json").write_text(json.dumps(norms))
+    return ask(folder)
+
+
+@situation(makes=["claim.ranks.reported"], never=["claim.ranks.differ", "claim.ranks.unknown"], exit_code=1)
+def gradients_that_no_recorded_operator_made_different(folder: Path) -> Question:
+    return _reported(folder, True)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.ranks.reported", "claim.ranks.differ"], exit_code=0)
+def a_loss_that_jumped_on_ranks_with_batches_of_their_own(folder: Path) -> Question:
+    return _reported(folder, False)
+
+
 RANKS = ["claim.ranks.differ", "claim.ranks.stray", "claim.ranks.unknown"]
 RANK_WEIGHTS = ["claim.ranks.weights", "claim.ranks.weights_unknown"]
-PRODUCT = "Default/MatMul-op0"
 
 
 def on_two_ranks(

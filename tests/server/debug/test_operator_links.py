@@ -111,6 +111,16 @@ def test_nothing_is_known_without_a_graph(tmp_path: Path) -> None:
     assert flow.viewed(entry) == ""
 
 
+def test_copies_of_given_constants_follow_from_them() -> None:
+    def operator(name: str, kind: str, *sources: str) -> Operator:
+        return Operator(name, name, kind, (), "", 0, 0, sources=sources)
+
+    listed = [operator("n", "full"), operator("v", "_to_copy", "n"), operator("w", "mm", "n", "x")]
+    flow = ValueFlow(listed)
+    entries = {name: TensorEntry(0, 0, "", name, name, "_to_copy", "output", *SLOT) for name in "nvw"}
+    assert [name for name, entry in entries.items() if flow.follows_from_zeros(entry)] == ["n", "v"]
+
+
 def test_views_of_norms_are_zero_as_their_tensors_are() -> None:
     def operator(name: str, kind: str, *sources: str) -> Operator:
         return Operator(name, name, kind, (), "", 0, 0, sources=sources)

@@ -287,6 +287,19 @@ def test_a_graph_that_changes_is_written_beside_the_first(tmp_path: Path) -> Non
     }
 
 
+def test_a_step_says_which_parameters_require_a_gradient(tmp_path: Path) -> None:
+    step = Dump(tmp_path / "dump").iteration(4)
+    step.parameter("fc.weight", np.ones(2))
+    step.parameter("fc.bias", np.ones(2))
+    step.requires_grad({"fc.weight": False})
+    dump = dumps.open_dump(tmp_path / "dump")
+    arguments = {operator.recorded: operator.arguments for operator in dumps.list_operators(dump, 0, 4).items}
+    assert arguments == {"fc_weight": (("requires_grad", "False"),), "fc_bias": ()}
+    assert not dumps.list_tensors(dump, 0, 4).damage
+    Dump(tmp_path / "none", iterations="5").iteration(4).requires_grad({"fc.weight": True})
+    assert not (tmp_path / "none" / "rank_0" / "Net").exists()
+
+
 def test_what_is_missing_in_a_dump_is_added_once(tmp_path: Path) -> None:
     metadata = DumpMetadata(tmp_path, 0)
     metadata.not_recorded([])

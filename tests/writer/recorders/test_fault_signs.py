@@ -50,7 +50,7 @@ THREE = "the gradients of rank 2 differ: norm 1.5 on rank 0, 1.5 on rank 1, 3 on
 def test_the_ranks_at_which_a_fault_begins_are_named(
     signs: list[RankSign], reason: str, cause: int, rank: int, outcome: tuple[str, int]
 ) -> None:
-    assert combined(signs, Examined(reason, cause), rank) == outcome
+    assert combined(signs, Examined(reason, cause), rank) == Examined(*outcome)
 
 
 APART = {2: [1.5, 3.0], 3: [1.5, 1.5, 3.0]}
@@ -301,8 +301,13 @@ def test_the_weight_that_grew_most_is_named() -> None:
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 
 
+SPLIT = Examined("the gradients differ between the ranks: norm 1, 2", 3, ranks_differ=True)
+
+
 def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> None:
-    record().write(tmp_path / "rank_0", 40, {"fc.weight": 3.1e4}, {"fc": 9.0, "act": 8.0}, {"gate", "act"})
+    record().write(
+        tmp_path / "rank_0", 40, {"fc.weight": 3.1e4}, {"fc": 9.0, "act": 8.0}, {"gate", "act"}, SPLIT
+    )
     content = json.loads((tmp_path / "rank_0" / "health_40.json").read_text())
     assert (content["step"], content["healthy_step"]) == (40, 20)
     assert (content["weights"]["fc.weight"], content["weights_now"]["fc.weight"]) == (12.0, 3.1e4)
@@ -311,6 +316,7 @@ def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> No
         [("fc", 9.0), ("act", 8.0)],
     )
     assert content["repeated"] == ["act", "gate"]
+    assert (content["reason"], content["ranks_differ"]) == (SPLIT.reason, True)
 
 
 def scale_of(size: float, enabled: bool = True) -> LossScale:

@@ -26,7 +26,7 @@ from mindinsight.server.debug.compare.norm_changes import UNLOCATED, norm_claims
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain, received_claims
 from mindinsight.server.debug.fault_spread import spread_of
-from mindinsight.server.debug.rank_divergence import find_divergence
+from mindinsight.server.debug.rank_divergence import find_divergence, reported_claims
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator, TensorEntry
@@ -315,7 +315,7 @@ def _of_tensors(
         searched.ended += report.coverage.tensors
     if fault is None:
         divergence = find_divergence(dump, None, executor, cache)
-        claims = (*report.claims, *(divergence.claims if divergence else ()))
+        claims = (*report.claims, *(divergence.claims if divergence else reported_claims(dump)))
         query: dict[str, Any] = {"dump": dump_id}
         query |= {"rank": divergence.entry.rank, "step": divergence.step} if divergence else {}
         frame = source_frame(divergence.operator) if divergence else None

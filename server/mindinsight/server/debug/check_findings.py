@@ -39,6 +39,11 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "slow": ("frozen", "tolerated"),
 }
 SHOWN: Final = 8  # steps, or tensors, that a sentence lists
+_UNTRAINED: Final[Mapping[str, str]] = {  # claims about weights without a gradient, by their standstill
+    "frozen": "claim.check.untrained",
+    "set": "claim.check.set_frozen",
+    "unreached": "claim.check.unreached",
+}
 _STATED: Final = {  # limit named by the sentence of a kind: a hit of another limit is a "condition"
     "dead": "zero_percentage_ge",
     "exploding": "abs_mean_update_ratio_gt",
@@ -233,8 +238,8 @@ def grouped_claims(
         groups.setdefault(key, []).append(finding)
     claims = []
     for group in sorted(groups.values(), key=_may_be_meant):
-        if group[0].kind == "frozen" and group[0].hits[0].standstill == "frozen":
-            claims.append(_untrained_claim(group))
+        if group[0].kind == "frozen" and group[0].hits[0].standstill in _UNTRAINED:
+            claims.append(_untrained_claim(group, len(steps)))
             continue
         remaining = group
         if modules := dict(_whole_modules(group, weights)) if group[0].kind == "frozen" else {}:
@@ -263,12 +268,15 @@ def _whole_modules(
             yield module, [finding for name, finding in named.items() if name in members]
 
 
-def _untrained_claim(group: Sequence[CheckFinding]) -> Claim:
-    """Return the note that weights stand still of which no gradient was computed."""
+def _untrained_claim(group: Sequence[CheckFinding], steps: int) -> Claim:
+    """Return the claim that weights stand still of which no gradient was computed. It is unknown whether that
+    is meant of weights that are to have one, if they have none at all of the ``steps``."""
     names = few([finding.name for finding in group], SHOWN)
     evidence = tuple(entry for finding in group for entry in finding.claim.evidence)
     values = {"n": len(group), "names": names, "steps": group[0].claim.values["steps"]}
-    return Claim("claim.check.untrained", "note", values, evidence)
+    key = _UNTRAINED[group[0].hits[0].standstill]
+    lasting = key.endswith("unreached") and len(group[0].steps) >= steps
+    return Claim(key, "unknown" if lasting else "note", values, evidence)
 
 
 def _may_be_meant(group: Sequence[CheckFinding]) -> bool:
@@ -333,7 +341,8 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
         return kinds
     exploding = kinds.get("exploding", [])[1:]
     remaining = {**kinds, "exploding": exploding}
-    if is_shift(kinds["initial"][0].entry.operator):
+    # What changes from zero trains: only zeros in all layers make the gradients zero.
+    if is_shift(kinds["initial"][0].entry.operator) or "exploding" in kinds:
         del remaining["initial"]
     return {kind: hits for kind, hits in remaining.items() if hits}
 
@@ -349,7 +358,7 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield a note for each of the reasons "cancelled", "small" and "few" for which hits are expected.
+    """Yield a claim for each of the reasons "cancelled", "finished", "small" and "few" of expected hits.
     Hits that are expected for another reason, or not expected, are left out."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
@@ -358,6 +367,11 @@ def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
         named = {re.sub(r"[./]", "_", name): name for name in map(_module, cancelled)}
         values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), SHOWN)}
         yield Claim("claim.check.cancelled", "note", values)
+    if finished := by_reason.get("finished"):
+        steps = sorted({hit.entry.step for own in finished.values() for hit in own})
+        values = {"n": len(finished), "tensors": few(list(finished), SHOWN)}
+        values |= {"steps": few([*map(str, steps)], SHOWN)}
+        yield Claim("claim.check.finished", "unknown", values)
     for name in ("small", "few"):
         if hits_of := by_reason.get(name):
             least = min((hit for own in hits_of.values() for hit in own), key=_change)

@@ -10,6 +10,7 @@ from itertools import tee
 from typing import Final
 
 from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.conditions.loss_scaling import skipped_scale
 from mindinsight.server.debug.examine import (
     TensorResult,
     contradicts_statistics,
@@ -185,6 +186,8 @@ class Coverage:
     masks: int = 0  # with minus infinities that are no fault
     open_masks: int = 0  # masks that may affect outputs that were not recorded
     by_statistics: int = 0  # judged by recorded statistics, without their values
+    scaled: int = 0  # not finite in a step whose update a loss scaler skipped
+    skipped: dict[int, float] = field(default_factory=dict)  # loss scale by such step
     contradicted: int = 0  # with statistics that disagree with the file, which was used
     unlisted: int = 0  # files that describe tensors and could not be read
     operators: bool = False  # the dump has tensors of an operator
@@ -203,13 +206,13 @@ class Coverage:
         if not self.judged:
             first = Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown")
             return (first, *([unread] if self.unread else []))
-        if self.judged == self.tensors and not self.masks:
+        if self.judged == self.tensors and not self.masks and not self.scaled:
             return (Claim("claim.fault.none", "clear", {"n": self.tensors}), *self._notes)
-        finite = self.judged - self.masks
+        finite = self.judged - self.masks - self.scaled
         counts = {"n": finite, "judged": finite, "tensors": self.tensors}
         first = (
             Claim("claim.fault.finite", "clear", counts)
-            if self.masks
+            if self.masks or self.scaled
             else Claim("claim.fault.some", "unknown", counts)
         )
         details = (
@@ -226,6 +229,10 @@ class Coverage:
         if self.by_statistics:
             values = {"n": self.by_statistics}
             yield Claim("claim.fault.by_statistics", "note", values)
+        if self.skipped:
+            steps = few([*map(str, self.skipped)], _NAMED)
+            scale = max(self.skipped.values())
+            yield Claim("claim.fault.scaled", "note", {"n": self.scaled, "steps": steps, "scale": scale})
         if not self.operators:
             yield Claim("claim.fault.no_operator", "note")
         elif not self.backward:
@@ -262,7 +269,8 @@ class Report:
             mode = Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode})
             return (checked if self.checked else mode,)
         first = self.faults[0].claims if self.faults else self.coverage.claims
-        whole = self.coverage.judged == self.coverage.tensors and not self.coverage.masks
+        whole = self.coverage.judged == self.coverage.tensors
+        whole = whole and not self.coverage.masks and not self.coverage.scaled
         if self.checked and whole and not self.faults and not self.damage:
             first = (checked, *first)
         return (*first, *self.gap_claims)
@@ -445,6 +453,7 @@ def _search_step(
             yield known[entry.sequence]
 
     search: OriginSearch | None = None
+    scale: float | None = None  # at which gradients overflowed without being a fault
     for result in measure(candidates):
         coverage.count(result)
         if is_unread(result) and result.damage is not None and result.entry.ref is not None:
@@ -455,6 +464,11 @@ def _search_step(
             search = OriginSearch(items, operators, measure, dump.level == MODULES, numbers)
             origin = search.origin()
             if origin:
+                scale = skipped_scale(origin, items, measure)
+                if scale is not None:
+                    coverage.skipped[step] = scale
+                    coverage.scaled += 1
+                    continue
                 origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
                 others = search.other_inputs(origin.entry) if origin.kind == "met" else []
                 results = tuple(search.results(origin.entry))
@@ -464,7 +478,9 @@ def _search_step(
                     fault = replace(fault, later=later, last=last)
                 report.faults.append(fault)
                 return
-        if search is not None and is_non_finite(result):
+        if search is not None and is_non_finite(result) and scale is not None:
+            coverage.scaled += 1
+        elif search is not None and is_non_finite(result):
             coverage.masks += 1
             coverage.open_masks += search.is_open_mask(result.entry)
 

@@ -117,8 +117,8 @@ def is_sum(operator_type: str) -> bool:
 
 
 _CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
-    ["fill", "full", "fulllike", "newfull", "newzeros", "scalartensor", "tensor", "zero", "zeros",
-     "zeroslike"]
+    ["fill", "full", "fulllike", "newfull", "newones", "newzeros", "ones", "oneslike", "scalartensor",
+     "tensor", "zero", "zeros", "zeroslike"]
 )  # fmt: skip
 _PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a tensor and compute nothing
     ["constantpadnd", "indexfill", "indexput", "maskedfill", "maskedscatter", "scatter", "select", "tril",
@@ -138,6 +138,7 @@ def is_constant(operator_type: str) -> bool:
 
 _ZEROS: Final = frozenset(["newzeros", "zero", "zeros", "zeroslike"])
 _PRODUCTS: Final = _SUMS - {"sum", "reducesum", "mean", "reducemean"} | {"mul"}
+_CASTS: Final = frozenset(["cast", "to", "tocopy"])
 _VIEWS: Final = frozenset(
     ["alias", "clone", "contiguous", "detach", "expand", "expanddims", "flatten", "permute", "reshape",
      "squeeze", "t", "transpose", "unsafeview", "unsqueeze", "view"]
@@ -261,6 +262,7 @@ class ValueFlow:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
         self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
         self._norms: set[tuple[str, str]] = set()  # operators that return norms, and views of these
+        self._constants: set[tuple[str, str]] = set()  # operators that return given numbers, and copies
         for operator in operators:  # in execution order, so that sources come first
             keys = {(operator.graph, name) for name in (operator.name, operator.recorded)}
             self._sources |= dict.fromkeys(keys, operator.sources)
@@ -271,6 +273,11 @@ class ValueFlow:
             views = is_view(operator.type) and len(zeros) == 1
             if is_norm(operator.type) or (views and (operator.graph, operator.sources[0]) in self._norms):
                 self._norms |= keys
+            copies = views or (_plain(operator.type) in _CASTS and len(zeros) == 1)
+            if is_constant(operator.type) or (
+                copies and (operator.graph, operator.sources[0]) in self._constants
+            ):
+                self._constants |= keys
 
     def viewed(self, entry: TensorEntry) -> str:
         """Return the operator or parameter whose values a view returns, or "" if it is unknown."""
@@ -281,4 +288,4 @@ class ValueFlow:
         """Return True if the zeros of a tensor follow from constant zeros, and so are no sign of a fault.
         The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
         starts with zeros counts as well, because its input already shows the zeros."""
-        return (entry.graph, entry.recorded) in self._zeros | self._norms
+        return (entry.graph, entry.recorded) in self._zeros | self._norms | self._constants

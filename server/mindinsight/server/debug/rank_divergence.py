@@ -27,6 +27,7 @@ from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_activation
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors, tensor_values
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
+from mindinsight.server.formats.dumps.recorder_files import Health, health_steps, read_norms
 from mindinsight.server.formats.read_limits import UnreadableError
 
 MAX_TENSORS: Final = 200_000  # tensors of all ranks of a step: with more, ranks are not compared
@@ -140,6 +141,17 @@ def find_divergence(
     return _first_known(
         divergence for step in searched for divergence in _in_step(dump, step, executor, cache)
     )
+
+
+def reported_claims(dump: Dump, steps: Sequence[int] | None = None) -> list[Claim]:
+    """Return a claim for the first of the ``steps`` that a flight recorder wrote because gradients or weights
+    differ between the ranks, [] if it wrote none for that."""
+    for step, ranks in health_steps(dump).items():
+        norms = read_norms(dump, ranks[0], step) if steps is None or step in steps else None
+        if isinstance(norms, Health) and norms.ranks_differ:
+            values = {"step": step, "reason": norms.reason}
+            return [Claim("claim.ranks.reported", "found", values, ({"step": step, "ranks": ranks},))]
+    return []
 
 
 def _first_known(divergences: Iterable[Divergence]) -> Divergence | None:

@@ -33,6 +33,7 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.conditions.expected_hits import Expectation, ExpectedHits, Standstill
+from mindinsight.server.debug.conditions.loss_scaling import skipped_scale
 from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
@@ -51,6 +52,8 @@ from mindinsight.server.formats.dumps import list_operators, list_overflows, lis
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
 
 _OF_ZEROS: Final = ("tensor_all_zero", "gradient_vanishing")
+_LATER: Final = 2  # dumped steps that show that zeros of two steps have ended
+_OF_OVERFLOW: Final = ("tensor_overflow", "gradient_exploding")
 _OF_STANDSTILL: Final = ("weight_change_too_small", "weight_not_changed")
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
@@ -200,7 +203,7 @@ def check_and_count(
             hit = evidence.hit(watchpoint, result, first)
             if watchpoint.condition == "tensor_all_zero" and watchpoint.spares_masks:
                 slot = (result.entry.rank, *slot_key(result.entry))
-                if hit.verdict.hit and result.entry.step == dump.steps(result.entry.rank)[0]:
+                if first.hit and result.entry.step == dump.steps(result.entry.rank)[0]:
                     zeros[slot] = False
                 elif slot in zeros and not first.hit and not first.error:
                     zeros[slot] = True
@@ -232,6 +235,7 @@ class _Evidence:
         self._measure = partial(measure_all, executor=executor, cache=cache)
         self._search = lru_cache(maxsize=1)(self._new_search)
         self._flow = lru_cache(maxsize=1)(self._new_flow)
+        self._overflowed = lru_cache(maxsize=1)(self._new_overflowed)
         self.expected = lru_cache(maxsize=1)(self._new_expected)
 
     def hit(self, watchpoint: Watchpoint, result: TensorResult, first: Verdict) -> Hit:
@@ -241,6 +245,8 @@ class _Evidence:
         masked = first.hit and common and infinite
         verdict = _without_mask(self._search(entry.rank, entry.step), entry, first) if masked else first
         expected: Expectation = ""
+        if verdict.hit and common and watchpoint.condition in _OF_OVERFLOW and self.skipped(entry):
+            verdict = Verdict(False)
         if verdict.hit and common and watchpoint.condition in _OF_ZEROS:
             constant = (
                 _may_be_zeros(entry) if watchpoint.condition == "tensor_all_zero" else is_discrete(entry)
@@ -250,6 +256,8 @@ class _Evidence:
             if verdict.hit:
                 least = watchpoint.limits.get("abs_mean_lt", 0.0)
                 expected = self.expected(entry.rank, entry.step).of_gradient(entry, least)
+                finished = self.expected(entry.rank, entry.step).finished_loss(entry)
+                expected = expected or ("finished" if finished else "")
         if verdict.hit and common and watchpoint.condition == "weight_change_too_large":
             if self._gap(entry) > _NEAR:
                 return Hit(watchpoint, result, replace(verdict, hit=False))
@@ -261,6 +269,19 @@ class _Evidence:
         return Hit(
             watchpoint, result, verdict, self._flow(entry.rank, entry.step).viewed(entry) if view else ""
         )
+
+    def skipped(self, entry: TensorEntry) -> bool:
+        """Return True if a loss scaler skipped the update of a step, and a tensor is no earlier than the
+        gradient that overflowed."""
+        first = self._overflowed(entry.rank, entry.step)
+        return first is not None and entry.sequence >= first
+
+    def _new_overflowed(self, rank: int, step: int) -> int | None:
+        """Return the position of the gradient for which a loss scaler skipped an update, or None."""
+        origin = self._search(rank, step).origin()
+        entries = list_tensors(self._dump, rank, step).items
+        scale = skipped_scale(origin, entries, self._measure) if origin else None
+        return None if scale is None or origin is None else origin.entry.sequence
 
     def _new_search(self, rank: int, step: int) -> OriginSearch:
         entries, operators = list(list_tensors(self._dump, rank, step).items), self._operators(rank, step)
@@ -337,11 +358,14 @@ class _Standstill:
         """Yield the hits that were held back."""
         held, changes, self._held, self._changes = self._held, self._changes, [], {}
         for hit in held:
+            if self._evidence.skipped(hit.entry):
+                continue
             ratio = changes.get(slot_key(hit.entry))
             step = self._evidence.expected(hit.entry.rank, hit.entry.step)
             limit = hit.watchpoint.limits.get("abs_mean_update_ratio_lt", math.inf)
             share = hit.verdict.share
             expected = step.of_standstill(hit.entry, ratio, list(changes.values()), share, limit)
+            expected = expected or ("finished" if step.finished_loss(hit.entry) else "")
             why: Standstill = "purpose" if expected else step.standstill(hit.entry)
             verdict = replace(hit.verdict, hit=not expected)
             yield replace(hit, verdict=verdict, expected=expected, standstill=why)
@@ -445,8 +469,9 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
         facts = {"condition": condition_in_words(name), "why": why}
         confirmed.append(Claim("claim.check.failed", "unknown", facts))
     if begun:
+        steps = sorted({step for finding in begun for step in finding.steps})
         names = few([finding.name for finding in begun], SHOWN)
-        values = {"n": len(begun), "tensors": names, "step": begun[0].steps[0]}
+        values = {"n": len(begun), "tensors": names, "steps": few([*map(str, steps)], SHOWN)}
         confirmed.append(Claim("claim.check.begins_zero", "note", values))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
@@ -454,11 +479,14 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 
 
 def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
-    """Return True if a tensor has only zeros at the first dumped step, and others later."""
-    entry = finding.hits[0].entry
-    return (
-        finding.kind == "dead" and len(finding.steps) == 1 and (entry.rank, *slot_key(entry)) in tally.filled
-    )
+    """Return True if a tensor has only zeros at the first dumped step, and others later, or if zeros at the
+    first two steps end, as where the last layer begins with zeros as well."""
+    (second, *later), entry = [*tally.steps, -1][:1] + [*tally.steps[1:]], finding.hits[0].entry
+    if not set(finding.steps).isdisjoint(later) or (second in finding.steps and len(later) < _LATER):
+        return False
+    if finding.kind == "frozen":
+        return finding.hits[0].standstill == "zero" and finding.steps == [second]
+    return finding.kind == "dead" and (entry.rank, *slot_key(entry)) in tally.filled
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:

@@ -7,7 +7,7 @@ from typing import Final
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault import Report, faulty_operator, report_of, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
-from mindinsight.server.debug.rank_divergence import find_divergence
+from mindinsight.server.debug.rank_divergence import find_divergence, reported_claims
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
@@ -64,9 +64,10 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
 
 def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
     """Return the section of a step with finite tensors: ranks that differ, or no finding."""
-    sentences = " ".join(map(t.claim, report.claims))
     title = t("report.step", step=dump_step.step)
     divergence = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
+    reported = [] if divergence else reported_claims(dump_step.dump, (dump_step.step,))
+    sentences = " ".join(map(t.claim, (*reported, *report.claims)))
     if divergence is None:
         return FaultSection(title, dump_step.id, sentences)
     verdict = " ".join(map(t.claim, divergence.claims))

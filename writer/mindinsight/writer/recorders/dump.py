@@ -25,6 +25,7 @@ from mindinsight.writer.ranks import rank_of
 __all__ = ["Dump", "DumpStep"]
 
 
+REQUIRES_GRAD: Final = "requires_grad.json"  # in the folder of an iteration
 ESCAPES: Final = str.maketrans("/\\. ", "____")
 _LONGEST: Final = 255  # bytes of a file name
 
@@ -376,6 +377,13 @@ class DumpStep:
         """Write a weight, a state of the optimizer or an input of the network, after the iteration. Raises
         like ``input``."""
         self._write("Parameter", name, "output", 0, value)
+
+    def requires_grad(self, parameters: Mapping[str, bool]) -> None:
+        """Write which parameters, by full name, are to have a gradient, so that readers can tell those that
+        were frozen on purpose."""
+        if self._folder is not None:
+            content = {name.translate(ESCAPES): required for name, required in parameters.items()}
+            (self._folder / REQUIRES_GRAD).write_text(json.dumps(content), encoding="utf-8")
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
         """Write a tensor in host memory: input or output (``io``) ``slot`` of an operator, by type and

@@ -280,10 +280,20 @@ class DumpRecorder:
                 for name, tensor in self._backend.named_parameters(self._models):
                     if self._kernels(name):
                         self._put("Parameter", name, "output", 0, self._copied(tensor))
+                if (step := self._step) is not None and (required := self._required()):
+                    self._queue.put(lambda: step.requires_grad(required), 0)
             self._write_graph()
         except Exception as error:  # whatever is wrong with the dump, the training continues
             self._fail(error)
         self._step = None
+
+    def _required(self) -> dict[str, bool]:
+        """Return whether each parameter is to have a gradient, {} if the framework does not say."""
+        trained = getattr(self._backend, "is_trained", None)
+        if trained is None:
+            return {}
+        named = self._backend.named_parameters(self._models)
+        return {name: trained(tensor) for name, tensor in named if self._kernels(name)}
 
     def _observe(self, call: capture.OperatorCall) -> Callable[[Sequence[Any]], None] | None:
         """Copy the inputs of an operator before it runs, and return a function to call with its outputs."""

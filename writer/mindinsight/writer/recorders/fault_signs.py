@@ -29,11 +29,12 @@ _LEARNED: Final = 5  # steps in a row with equal gradients after which different
 
 
 class Examined(NamedTuple):
-    """Anomaly of a step as text ("" if none), and a code for where it was observed: ``FINE``, ``SILENT``,
-    ``SHARED`` or ``OWN``."""
+    """Anomaly of a step as text ("" if none), a code for where it was observed, ``FINE``, ``SILENT``,
+    ``SHARED`` or ``OWN``, and whether it is that ranks differ."""
 
     reason: str
     cause: int
+    ranks_differ: bool = False
 
 
 class RankSign(NamedTuple):
@@ -419,11 +420,15 @@ class HealthRecord:
         weights: Mapping[str, float],
         outputs: Mapping[str, float],
         repeated: Collection[str],
+        examined: Examined,
     ) -> None:
-        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank. ``repeated``
-        are the modules that ran several times with different norms, of which the last is known."""
+        """Write healthy and current norms, and what was ``examined``, to ``health_<step>.json`` in the folder
+        of a rank. ``repeated`` are the modules that ran several times with different norms, of which the last
+        is known."""
         content = {
             "step": step,
+            "reason": examined.reason,
+            "ranks_differ": examined.ranks_differ,
             "healthy_step": self.step,
             "outputs": self.outputs,
             "outputs_now": outputs,

@@ -335,7 +335,7 @@ class FlightRecorder:
         examined = fault_signs.combined(signs, examined, rank_of().number)
         differ = self._replicas.check(self._step, signs)
         return (
-            fault_signs.Examined(differ, fault_signs.SHARED)
+            fault_signs.Examined(differ, fault_signs.SHARED, ranks_differ=True)
             if differ and examined.cause <= fault_signs.SILENT
             else examined
         )
@@ -472,7 +472,7 @@ class FlightRecorder:
         if self._dumps > 0:
             self._dumps -= 1
             path = self._directory / self._folder  # one for all ranks
-            parts.append(self._dump(run, before, path, norm))
+            parts.append(self._dump(run, before, path, norm, examined))
         else:
             parts.append("No dump was written: their number is used up.")
         if examined.cause == fault_signs.SHARED and norm is not None:
@@ -486,7 +486,14 @@ class FlightRecorder:
         _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, name, base)
         return text, path
 
-    def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
+    def _dump(
+        self,
+        run: Callable[[], Any],
+        before: Any,
+        path: Path,
+        norm: float | None,
+        examined: fault_signs.Examined,
+    ) -> str:
         """Run the step again under the dump recorder, and return a sentence about the outcome."""
         after = self._torch.save_state(self._tensors)
         gradients = self._torch.take_gradients(self._tensors)
@@ -498,7 +505,8 @@ class FlightRecorder:
             finally:
                 watch.end()
             rank = path / f"rank_{rank_of().number}"
-            self._health.write(rank, self._step, self._weight_norms(), watch.outputs, watch.repeated)
+            norms = self._weight_norms(), watch.outputs
+            self._health.write(rank, self._step, *norms, watch.repeated, examined)
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."

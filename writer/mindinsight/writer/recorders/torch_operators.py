@@ -28,7 +28,15 @@ from mindinsight.writer.recorders.capture import (
 )
 from mindinsight.writer.recorders.torch_tensors import facts_of, host_copy, tensors_of
 
-__all__ = ["NUMBERS_PER_SCOPE", "facts_of", "host_copy", "make_capture", "named_parameters", "unseen_regions"]
+__all__ = [
+    "NUMBERS_PER_SCOPE",
+    "facts_of",
+    "host_copy",
+    "is_trained",
+    "make_capture",
+    "named_parameters",
+    "unseen_regions",
+]
 
 NUMBERS_PER_SCOPE: Final = False  # operators of a type are counted in the whole step
 
@@ -208,6 +216,11 @@ def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[st
     network's name."""
     for model_name, model in models.items():
         yield from model.named_parameters(prefix=model_name)
+
+
+def is_trained(parameter: torch.Tensor) -> bool:
+    """Return True if autograd is to compute a gradient of a parameter."""
+    return bool(parameter.requires_grad)
 
 
 def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:

@@ -13,7 +13,7 @@ from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.fault_explanation import explain
-from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence, reported_claims
 from mindinsight.server.debug.watchpoints import (
     Hit,
     Tally,
@@ -63,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
     hits = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
     findings = [] if report.no_overflow else check_claims(hits, tally)
-    claims = [*report.claims, *(divergence.claims if divergence else ()), *findings]
+    reported = [] if report.faults or divergence else reported_claims(dump, options.step)
+    claims = [*report.claims, *(divergence.claims if divergence else reported), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         print(_text(dump, report))
         if divergence is not None:
             print(_divergence_text(divergence))
-        for claim in findings:
+        for claim in (*reported, *findings):
             print(terminal.localize_claim(claim))
     terminal.report_damage(damage)
     return exit_code(claims, hidden=bool(damage))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from mindinsight.server.debug.operator_links import canonical, is_view, module_of
+from mindinsight.server.debug.operator_links import canonical, is_constant, is_view, module_of
 from mindinsight.server.debug.tensor_targets import is_gradient, is_optimizer, is_shift, parameter_names
 
 if TYPE_CHECKING:
@@ -22,9 +22,26 @@ if TYPE_CHECKING:
     from mindinsight.server.debug.recorded_statistics import AnyStatistics
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few"]
-Standstill: TypeAlias = Literal["purpose", "either", "rounding", "gradient", "zero", "vanished", "frozen"]
+Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few", "finished"]
+Standstill: TypeAlias = Literal[
+    "purpose",
+    "trained",
+    "either",
+    "half",
+    "rounding",
+    "gradient",
+    "zero",
+    "vanished",
+    "frozen",
+    "set",
+    "unreached",
+]
 
+_TRAINED: Final[dict[Standstill, Standstill]] = {
+    "purpose": "trained",
+    "either": "half",
+    "frozen": "unreached",
+}
 _SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
 # Backward operators whose outputs are the gradients of the input, the weight and the bias, as far as they are
 # asked for. That of the bias, the last, is the sum of the first input.
@@ -39,6 +56,7 @@ _ROUNDINGS: Final = 16  # epsilons of the summed magnitudes: the terms are resul
 _SIGNS: Final = 30  # times less than the sum of terms with random signs: chance does not give it
 _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
 _TOO_SMALL: Final = 1e-5  # of a parameter, below which its gradient moves it by less than the check's limit
+_FINISHED: Final = 1e-6  # loss, a thousand times the limit of a gradient that vanishes: both are as small
 _FEW: Final = 0.5  # of the values of a parameter: where most change, their mean counts
 _FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
 
@@ -63,6 +81,40 @@ class ExpectedHits:
         self._first = tuple(first)
         self._operators = {operator.recorded: operator for operator in operators}
         self._measure = measure
+
+    def finished_loss(self, entry: TensorEntry) -> TensorEntry | None:
+        """Return the loss, if it is so small that a tensor may be zero because nothing is left to learn. It
+        is the last single number before the backward pass of a gradient, or before each for other
+        tensors."""
+        losses = [
+            loss
+            for first, last, loss in self._losses
+            if not is_gradient(entry) or first <= entry.sequence <= last
+        ]
+        sizes = [self._magnitude(loss) for loss in losses]
+        small = [size is not None and size <= _FINISHED for size in sizes]
+        later = bool(losses) and (_size(entry) == 1 or entry.sequence >= min(own.sequence for own in losses))
+        return losses[0] if later and all(small) else None
+
+    @cached_property
+    def _losses(self) -> list[tuple[int, int, TensorEntry]]:
+        """First and last position of each backward pass, with the last single number before it."""
+        passes: list[tuple[int, int, TensorEntry]] = []
+        loss: TensorEntry | None = None
+        backward = False
+        for entry in self._given.values():
+            if entry.direction != "output":
+                continue
+            if not is_gradient(entry):
+                backward = False
+                single = _size(entry) == 1 and "float" in entry.dtype and not is_constant(entry.type)
+                loss = entry if single else loss
+            elif backward:
+                passes[-1] = (passes[-1][0], entry.sequence, passes[-1][2])
+            elif loss is not None:
+                passes.append((entry.sequence, entry.sequence, loss))
+                backward = True
+        return passes
 
     def of_gradient(self, entry: TensorEntry, limit: float) -> Expectation:
         """Return "cancelled" for a vanishing gradient that is a sum of cancelling terms, else "". The mean
@@ -139,9 +191,20 @@ class ExpectedHits:
         updates, or "either" if the updates of a parameter in half precision are unknown. It is "frozen" if no
         gradient of it was computed, while those of others were.
 
-        Rounding takes an operator of the optimizer that writes to the parameter, without a recorded input of
-        zeros.
+        Where requires_grad was recorded, it is "set" if that is False. If it is True, "trained" is in place
+        of "purpose", "half" of "either", and "unreached" of "frozen". Rounding takes an operator of the
+        optimizer that writes to the parameter, without a recorded input of zeros.
         """
+        required = dict(known.arguments).get("requires_grad") if (known := self._operator(entry)) else None
+        if required == "False":
+            return "set"
+        why = self._standstill(entry)
+        return _TRAINED.get(why, why) if required == "True" else why
+
+    def _operator(self, entry: TensorEntry) -> Operator | None:
+        return self._operators.get(entry.recorded)
+
+    def _standstill(self, entry: TensorEntry) -> Standstill:
         if entry.dtype not in ROUNDED:
             gradient, size = self._gradient(entry), self._magnitude(entry) or 0.0
             if gradient == 0:

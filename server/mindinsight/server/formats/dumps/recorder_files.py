@@ -76,6 +76,8 @@ class Health:
     outputs_now: Mapping[str, float] | None = None
     repeated: tuple[str, ...] = ()  # modules that ran several times with different norms
     damaged: tuple[str, ...] = ()  # fields of the file that hold something else
+    reason: str = ""  # for which the recorder wrote the step, in its words
+    ranks_differ: bool = False  # it wrote the step because gradients or weights differ between the ranks
 
 
 def health_steps(dump: Dump) -> dict[int, list[int]]:
@@ -151,6 +153,8 @@ def _health(content: Any, step: int) -> Health:
         _numbers(norms["outputs_now"]) if "outputs_now" in norms else None,
         tuple(name for name in repeated if isinstance(name, str)) if isinstance(repeated, list) else (),
         tuple(damaged),
+        str(content.get("reason", "")),
+        content.get("ranks_differ") is True,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug import fault as faults
@@ -17,7 +18,7 @@ from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import Link, content_links, graph_links
 from mindinsight.server.debug.operator_tree import operator_tree
-from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence, reported_claims
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
 from mindinsight.server.debug.watchpoints import Hit, Tally, Watchpoint
@@ -123,12 +124,17 @@ def _search(
             yield item
         else:
             divergence = None if item.faults else find_divergence(dump, step, executor, cache)
-            yield _answer(dump, item, divergence)
+            differing = (
+                divergence.claims if divergence else () if item.faults else reported_claims(dump, step)
+            )
+            yield _answer(dump, item, divergence, differing)
 
 
-def _answer(dump: Dump, report: faults.Report, divergence: Divergence | None) -> dict[str, Any]:
+def _answer(
+    dump: Dump, report: faults.Report, divergence: Divergence | None, differing: Sequence[Claim]
+) -> dict[str, Any]:
     searched = () if report.no_overflow else (faults.SEARCHED,)
-    claims = (*report.claims, *(divergence.claims if divergence else ()), *searched)
+    claims = (*report.claims, *differing, *searched)
     return {
         "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(dump, fault) for fault in report.faults],

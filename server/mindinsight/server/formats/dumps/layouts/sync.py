@@ -79,8 +79,12 @@ class SyncLayout(Layout):
         """Return the operators of one iteration, with the sources and call stacks of the graph files."""
         listing, graph_files = self.tensors(folder), GraphFiles(folder, [])
         kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
+        trained = Path(folder.path) / _REQUIRES_GRAD
+        parameters = dict(_kernel_arguments(trained, graph_files.damage) if _REQUIRES_GRAD in kernels else ())
 
         def arguments(kind: str, recorded: str) -> Arguments:
+            if kind == "Parameter":
+                return (("requires_grad", parameters[recorded]),) if recorded in parameters else ()
             name = f"{kind}.{recorded}.json"
             return _kernel_arguments(Path(folder.path) / name, graph_files.damage) if name in kernels else ()
 
@@ -88,6 +92,9 @@ class SyncLayout(Layout):
             folder.graph, listing, graph_files.order(), graph_files.nodes(), arguments
         )
         return dump_types.Listing(operators, (*listing.damage, *graph_files.damage))
+
+
+_REQUIRES_GRAD: Final = "requires_grad.json"  # of DumpRecorder, in the folder of an iteration
 
 
 def _ranks(path: Path) -> list[Path]:

@@ -130,8 +130,9 @@ function explainLink({ app, state, dumps }) {
  * @param {FirstFaults} answer
  */
 function allClear(app, { claims, damage }) {
-  const said = claims.filter((claim) => !isScope(claim) && claim.verdict !== "found");
-  const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown");
+  const reported = (/** @type {import("../../core/claims.js").Claim} */ claim) => claim.key === "claim.ranks.reported";
+  const said = claims.filter((claim) => reported(claim) || (!isScope(claim) && claim.verdict !== "found"));
+  const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown" && !reported(claim));
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
