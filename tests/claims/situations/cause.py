@@ -43,6 +43,35 @@ def backward(folder: Path, operator: str, given: Any, gradient: Any, output: Any
     return ask(folder)
 
 
+def _squared(folder: Path, weight: float, batch: float) -> Question:
+    """The square of a product overflows. The product is of a weight and a batch."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        turned = graph.node("t", [graph.parameter("fc.weight", (2,))], (2,))
+        graph.node("square", [graph.node("mul", [turned, graph.parameter("x", (2,))], (2,))], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.input("Default/t-op0", floats(weight, 1))
+    step.output("Default/t-op0", floats(weight, 1))
+    step.input("Default/mul-op0", floats(weight, 1))
+    step.input("Default/mul-op0", floats(batch, 1), 1)
+    step.output("Default/mul-op0", floats(weight * batch, 1))
+    step.input("Default/square-op0", floats(weight * batch, 1))
+    step.output("Default/square-op0", floats(INF, 1))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.cause.overflow", "claim.cause.weight_value"], never=["claim.cause.unknown"], exit_code=1
+)
+def an_overflow_that_begins_in_a_weight(folder: Path) -> Question:
+    return _squared(folder, 1e30, 2.0)
+
+
+@situation(makes=["claim.cause.overflow"], never=["claim.cause.weight_value"], exit_code=1)
+def an_overflow_that_begins_in_the_batch(folder: Path) -> Question:
+    return _squared(folder, 2.0, 1e30)
+
+
 @situation(makes=["claim.fault.made.number", "claim.cause.number"], never=except_for("number"), exit_code=1)
 def a_constant_that_is_not_a_number(folder: Path) -> Question:
     return with_numbers(folder, "mul", {1: NAN}, floats(1, 2), output=floats(NAN, NAN))

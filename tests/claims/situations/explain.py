@@ -19,6 +19,7 @@ from mindinsight.server.report import ReportSource
 from mindinsight.server.report.run_report import MOST
 from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import floats, write
@@ -1643,6 +1644,31 @@ def an_earlier_run_with_a_sound_checkpoint(folder: Path) -> Question:
     wait_for_the_next_second()
     record(folder / "b", {"loss": changed(150, np.nan)})
     return ask(folder, "b")
+
+
+def _replaced(folder: Path, last: float) -> Question:
+    """A NaN that a program replaces, and the value of its last output."""
+    record(folder / "run", {"loss": falling()})
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        lost = graph.node("log", [graph.parameter("x", (2,))], (2,))
+        graph.node("mul", [graph.node("nan_to_num", [lost], (2,))], (2,))
+    step = Dump(folder / "run" / "dump", graph=graph).iteration(0)
+    for name, values in (("log", [np.nan, 1]), ("nan_to_num", [0, last]), ("mul", [0, last])):
+        step.output(f"Default/{name}-op0", np.asarray(values, np.float32))
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def nan_that_the_program_replaces(folder: Path) -> Question:
+    return _replaced(folder, 1.0)
+
+
+@situation(
+    makes=["claim.explain.found"], never=["claim.fault.contained", "claim.explain.nothing"], exit_code=1
+)
+def nan_that_the_program_does_not_replace(folder: Path) -> Question:
+    return _replaced(folder, np.nan)
 
 
 def _dump_with_gap(folder: Path, gap: Gap) -> Question:

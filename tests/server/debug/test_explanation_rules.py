@@ -108,10 +108,26 @@ def test_normalizations_without_variance() -> None:
     assert cause_of("BatchNorm", element(batch * np.nan, batch)) is None
 
 
+def test_the_squares_of_a_variance_overflow_in_float32_and_not_below() -> None:
+    row = np.array([[1.0, 3e36]], np.float32)
+    cause = require(cause_of("native_layer_norm", element(np.full((1, 2), np.nan, np.float32), row)))
+    assert (cause.reason, cause.slot, cause.words["dtype"]) == ("overflow_inside", 0, "float32")
+    half = np.array([[1.0, 6e4]], np.float16)  # computed in float32
+    for small in (np.array([[1.0, 3e18]], np.float32), half):
+        assert cause_of("native_layer_norm", element(small * np.float32(np.nan), small)) is None
+
+
+def test_a_quotient_beside_a_sum_divides_zero_by_zero() -> None:
+    zero, one = np.zeros(1, np.float32), np.ones(1, np.float32)
+    cause = require(cause_of("aten::addcdiv_", element(one * np.nan, one, zero, zero)))
+    assert cause.reason == "zero_by_zero"
+    assert cause_of("aten::addcdiv_", element(one * np.nan, one, zero, one)) is None
+
+
 def test_an_overflow_is_claimed_where_the_inputs_can_reach_it() -> None:
     left, right = np.full((2, 2), 300, np.float16), np.full((2, 2), 300, np.float16)
     cause = require(cause_of("MatMul", element(left @ right, left, right)))
-    assert (cause.reason, cause.slot) == ("overflow", None)
+    assert (cause.reason, cause.slot) == ("overflow", 1)
     assert cause.words == {"dtype": "float16", "limit": "65504", "value": "300"}
     wide, large = np.array([np.inf], np.float32), np.array([3e38], np.float32)
     assert (

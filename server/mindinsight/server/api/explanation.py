@@ -322,15 +322,17 @@ def _of_tensors(
         yield Part("tensors", claims, dump_id, (("dump", query),), frame)
         yield from _of_norms(source, dump_id, dump, None)
     else:
-        searched.steps.append(fault.step)
+        searched.steps += [] if fault.later else [fault.step]
         explanation = explain(dump, fault)
         spread = [known.claim for known in spread_of(dump, fault, executor, cache)]
         where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
         claims = (where, *_earlier(source, dump_id), *fault.claims, *received_claims(fault))
         claims += (*causes, *spread, *report.gap_claims)
+        if fault.later:  # without an effect
+            claims = tuple(replace(own, verdict="note") if own.verdict == "found" else own for own in claims)
         operator = faulty_operator(fault) if fault.is_located else None
-        if searched.step is None or fault.step < searched.step:
+        if not fault.later and (searched.step is None or fault.step < searched.step):
             searched.step, searched.at = fault.step, dump_id
             searched.made = fault.kind == "made" and not fault.is_received
             searched.begins = fault.step == min(dump.steps(fault.rank))
@@ -351,7 +353,7 @@ def _headline(
         values |= {"file": PurePosixPath(frame.file).name, "line": frame.line}
     key = "claim.explain.first_at_line" if frame else "claim.explain.first"
     first = _in_dump(source, dump_id, Claim(key, "found", values))
-    return (first, *(cause for cause in causes[:1] if cause.verdict == "found"))
+    return (first, *[cause for cause in causes if cause.verdict == "found"][:2])
 
 
 def _grown_weight(part: Part, step: int | None) -> tuple[Claim, ...]:
@@ -516,7 +518,11 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     steps = lasting or [step for claim in faults for step in _steps(claim)]
     at = min([*steps, *searched.steps], default=None)
     searched.steps += steps
-    about = [claim.values.get("claim", claim) for claim in faults if _is_of_training(claim)]
+    about = [
+        claim.values.get("claim", claim)
+        for claim in faults
+        if any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
+    ]
     searched.non_finite = any(claim.key.startswith("claim.explain.non_finite") for claim in about)
     lost = (claim for claim in about if claim.key == "claim.explain.non_finite")
     searched.before = min(lost, key=lambda claim: int(claim.values["step"]), default=None)
@@ -532,10 +538,6 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     query: dict[str, Any] = {"run": list(dict.fromkeys(run_id for run_id, _ in shown)) or [run.id]}
     query |= {} if at is None else {"at": at}
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=tuple(known))
-
-
-def _is_of_training(claim: Claim) -> bool:
-    return any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
 
 
 def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:

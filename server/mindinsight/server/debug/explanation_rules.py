@@ -155,17 +155,12 @@ def _logarithm(pole: float) -> Rule:
 
 
 def _square_root(element: Element) -> Cause | None:
-    value = _first(element)
-    return Cause("sqrt_negative", _value(value), 0) if value is not None and value < 0 else None
+    return Cause("sqrt_negative", _value(value), 0) if (value := _first(element) or 0.0) < 0 else None
 
 
 def _reciprocal_root(element: Element) -> Cause | None:
     value = _first(element)
     return Cause("division_by_zero", {"value": "1"}, 0) if value == 0 else _square_root(element)
-
-
-def _reciprocal(element: Element) -> Cause | None:
-    return Cause("division_by_zero", {"value": "1"}, 0) if _first(element) == 0 else None
 
 
 def _by_zero(top: int, bottom: int) -> Rule:
@@ -237,10 +232,6 @@ def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
     return rule
 
 
-def _mean(element: Element) -> Cause | None:
-    return Cause("mean_of_nothing", {}, 0) if element.inputs and not element.inputs[0].size else None
-
-
 def _deviation(element: Element) -> Cause | None:
     """Return the cause if a standard deviation or variance had fewer than two elements, else None."""
     if not element.inputs or not math.isnan(element.result):
@@ -267,9 +258,6 @@ def _value(value: float) -> dict[str, str]:
 
 def _softmax(element: Element) -> Cause | None:
     """Return the cause if all values that a softmax normalizes together are minus infinity, else None."""
-    values = element.inputs[0] if element.inputs else None
-    if values is None or values.shape != element.output.shape or not values.ndim:
-        return None
     return _along_an_axis("softmax_masked", element, lambda row: bool(np.isneginf(row).all()))
 
 
@@ -324,21 +312,42 @@ def _layer_norm(element: Element) -> Cause | None:
     axes = element.inputs[1].ndim if len(element.inputs) > 1 else 1
     row = values[element.index[:-axes]]
     if not row.size or not bool((row == row.flat[0]).all()):
-        return None
+        return _variance_overflow(row)
     value, largest = float(row.flat[0]), LARGEST.get(element.dtype, 0.0)
     overflows = row.size * abs(value) > largest / max(abs(value), 1.0)  # the sum, or the sum of the squares
     return Cause("constant_row", {"value": number_text(value)}, 0) if not overflows else None
 
 
+def _variance_overflow(row: Array) -> Cause | None:
+    """Return the cause if the squares that go into a variance exceed float32, in which normalizations of half
+    precision compute as well, else None."""
+    with np.errstate(all="ignore"):
+        squares = (
+            float(np.square(row.astype(np.float64) - row.mean(dtype=np.float64)).sum()) if row.size else 0.0
+        )
+    if not math.isfinite(squares) or row.dtype == np.float64 or squares <= LARGEST["float32"]:
+        return None
+    words = {
+        "dtype": "float32",
+        "limit": number_text(LARGEST["float32"]),
+        "value": number_text(_greatest(row)),
+    }
+    return Cause("overflow_inside", words, 0)
+
+
 def _overflow(name: str, element: Element) -> Cause | None:
     """Return the cause "overflow" of the type, "overflow_inside" of a sum, or None without a known bound."""
     largest, broken = LARGEST.get(element.dtype), element.result
-    floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
+    floats = any(values.dtype.kind == "f" and values.size for values in element.inputs)
     if largest is None or not floats or not (math.isinf(broken) or is_sum(name)):
         return None
     reach = _REACH.get(name)
     with np.errstate(all="ignore"):
-        greatest = max(_greatest(values) for values in floats)
+        greatest, slot = max(
+            (_greatest(values), at)
+            for at, values in enumerate(element.inputs)
+            if values.dtype.kind == "f" and values.size
+        )
         span = reach(element) if reach and math.isfinite(greatest) else None
     if span is None:
         return None
@@ -346,8 +355,8 @@ def _overflow(name: str, element: Element) -> Cause | None:
     if math.isnan(broken):
         return Cause("overflow_both", words) if span.cancelling > largest else None
     if abs(span.result) > largest and span.result * broken > 0:
-        return Cause("overflow", words)
-    return Cause("overflow_inside", words) if span.largest_sum > largest else None
+        return Cause("overflow", words, slot)
+    return Cause("overflow_inside", words, slot) if span.largest_sum > largest else None
 
 
 def _greatest(values: Array) -> float:
@@ -367,10 +376,6 @@ def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reac
         return None if math.isnan(result) else Span(result)
 
     return reach
-
-
-def _sum(*terms: Any) -> Any:
-    return np.sum(terms)
 
 
 def _quotient(left: Any, right: Any) -> Any:
@@ -424,11 +429,6 @@ def _magnitudes(part: Array) -> Any:
 
 def _squares(part: Array) -> Any:
     return np.square(part).sum()
-
-
-def _zero(part: Array) -> float:
-    """Return 0, the lower bound of a norm or variance, and the sum inside a product, which adds nothing."""
-    return 0.0
 
 
 def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
@@ -532,11 +532,12 @@ _REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floor
 _INFINITE: Final = ("log_zero", "exp_overflow", "power_zero")  # causes of infinity
 _EITHER: Final = ("division_by_zero", "zero_scale", "pole")  # causes of infinity or NaN
 _MAX_AXES: Final = 6  # axes of a tensor for which all choices of reduced axes are tried: 63
+_ZERO: Final[Callable[[Array], float]] = lambda _: 0.0  # noqa: E731 - a lower bound, and a product's sum
 _SUM: Final = _reduction(np.sum, _magnitudes)
 _REACH: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(("add", "tensoradd", "biasadd", "iadd"), _of_elements(np.add, 2)),
     **dict.fromkeys(("sub", "isub", "subtract"), _of_elements(np.subtract, 2)),
-    "addn": _of_elements(_sum),
+    "addn": _of_elements(lambda *terms: np.sum(terms)),
     **dict.fromkeys(("mul", "multiply", "imul"), _of_elements(np.multiply, 2)),
     **dict.fromkeys((*_DIVISIONS, "divnonan"), _of_elements(_quotient, 2)),
     "addcmul": _of_elements(lambda total, first, second, factor: total + factor * first * second, 4),
@@ -548,13 +549,13 @@ _REACH: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(("reciprocal", "inv"), _of_elements(lambda value: _quotient(1.0, value), 1)),
     **dict.fromkeys(("sum", "reducesum"), _SUM),
     **dict.fromkeys(("mean", "reducemean"), _reduction(np.mean, _magnitudes)),
-    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(_zero, _squares)),
-    **dict.fromkeys(("var", "std"), _reduction(_zero, _squares)),
+    **dict.fromkeys(("norm", "linalgvectornorm"), _reduction(_ZERO, _squares)),
+    **dict.fromkeys(("var", "std"), _reduction(_ZERO, _squares)),
     "l2loss": _reduction(lambda part: _squares(part) / 2, _squares),
     "mseloss": _squared_error,
     "cumsum": _accumulated(np.sum, _magnitudes),
-    "cumprod": _accumulated(np.prod, _zero),
-    **dict.fromkeys(("prod", "reduceprod"), _reduction(np.prod, _zero)),
+    "cumprod": _accumulated(np.prod, _ZERO),
+    **dict.fromkeys(("prod", "reduceprod"), _reduction(np.prod, _ZERO)),
     **dict.fromkeys(("matmul", "mm", "bmm", "batchmatmul", "mv", "dot"), _product_of_matrices()),
     **dict.fromkeys(("linear", "dense"), _product_of_matrices()),
     **dict.fromkeys(("addmm", "baddbmm", "addmv"), _product_of_matrices(slice(0, 1), 1)),
@@ -565,7 +566,10 @@ _RULES: Final[Mapping[str, Rule]] = {
     "log1p": _logarithm(-1.0),
     "sqrt": _square_root,
     **dict.fromkeys(("rsqrt", "reciprocalsqrt"), _reciprocal_root),
-    **dict.fromkeys(("reciprocal", "inv"), _reciprocal),
+    **dict.fromkeys(
+        ("reciprocal", "inv"),
+        lambda element: Cause("division_by_zero", {"value": "1"}, 0) if _first(element) == 0 else None,
+    ),
     **dict.fromkeys(_DIVISIONS, _division),
     **dict.fromkeys(("exp", "expm1"), _exponential(math.log)),
     "exp2": _exponential(math.log2),
@@ -574,11 +578,15 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
     **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
     "logit": _between(0.0, 1.0, (0.0, 1.0)),
+    "addcdiv": _by_zero(1, 2),
     **dict.fromkeys(_REMAINDERS, _by_zero(0, 1)),
     "sqrtgrad": _by_zero(1, 0),  # SqrtGrad(y, dy) is dy / 2y
     **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
     **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
-    **dict.fromkeys(("mean", "reducemean"), _mean),
+    **dict.fromkeys(
+        ("mean", "reducemean"),
+        lambda element: Cause("mean_of_nothing", {}, 0) if 0 in map(np.size, element.inputs[:1]) else None,
+    ),
     **dict.fromkeys(("std", "var", "stdmean", "varmean", "reducestd", "reducevar"), _deviation),
     **dict.fromkeys(("l2normalize", "normalize"), _normalized),
     **dict.fromkeys(("nlllossforward", "nllloss", "nllloss2dforward", "crossentropyloss"), _likelihood),

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -21,14 +22,17 @@ from mindinsight.server.debug.explanation_rules import (
     sum_of_terms,
 )
 from mindinsight.server.debug.fault import Fault, faulty_operator
-from mindinsight.server.debug.operator_links import is_sum, passes_on
+from mindinsight.server.debug.operator_links import graph_links, is_sum, passes_on
 from mindinsight.server.debug.tensor_targets import tensor_in_words
+from mindinsight.server.debug.value_chain import ValueChain
 from mindinsight.server.formats.dumps import describe_tensor, list_operators, read_tensor
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 from mindinsight.server.formats.dumps.recorder_files import read_health
 from mindinsight.server.formats.read_limits import UnreadableError
 
 GROWN: Final = 10.0  # growth of a weight's norm since the last healthy step that explains a large value
+_EXTREME: Final = 1e6  # magnitude in a weight that explains an overflow: trained ones stay below thousands
+_MOST_FOLLOWED: Final = 20_000  # tensors of a step
 _DEPTH: Final = 2  # operators between a layer's product and its weight: a transposition, a cast
 
 
@@ -137,7 +141,23 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
             Cause("result", {}) if fault.origin.carrier == "nothing" else _values(kind, element, tuple(given))
         )
     claims = _claims(fault, operator, element, cause, [entries.get(slot) for slot in given])
+    claims += _weight_value(fault) if "overflow" in cause.reason else []
     return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
+
+
+def _weight_value(fault: Fault) -> list[Claim]:
+    """Return the claim that the largest input, followed back through the graph, begins in a weight with
+    extreme values, [] if it begins elsewhere or the step has too many tensors to follow it."""
+    entries = _listed(fault)
+    operators = [operator for operator in fault.operators if operator.graph == fault.entry.graph]
+    if len(entries) > _MOST_FOLLOWED:
+        return []
+    find = lru_cache(maxsize=None)(lambda entry: examine(TensorTask(entry)))
+    *_, end = ValueChain(operators, entries, graph_links(operators), find).back_from(fault.entry.recorded)
+    if end.carrier != "weight" or not _EXTREME <= end.magnitude < math.inf:
+        return []
+    values = {"weight": end.name, "value": number_text(end.magnitude)}
+    return [Claim("claim.cause.weight_value", "found", values, ({"operator": end.name},))]
 
 
 def _numbers(operator: Operator | None) -> dict[str, float]:

@@ -175,6 +175,7 @@ def _plain(operator_type: str) -> str:
 _OF_ONE: Final = frozenset(
     ["abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose", "log2",
      "log10", "log1p", "expm1", "reciprocal", "tan", "tanh", "sigmoid", "relu", "acos", "asin", "atan",
+     "tocopy",
      "acosh", "asinh", "atanh", "sinh", "cosh", "erf", "erfinv", "lgamma", "digamma", "softmax", "logsoftmax"]
 )  # fmt: skip
 _OF_TWO: Final = frozenset(
