@@ -476,6 +476,120 @@ def loss_that_does_not_learn(folder: Path) -> Question:
     return _searched(folder, {"loss": 2.3026 + noise(1, 0.01), "train/accuracy": 0.1 + noise(2, 0.01)})
 
 
+@situation(
+    makes=["claim.explain.level", "claim.explain.limits"], never=["claim.explain.nothing"], exit_code=1
+)
+def loss_that_does_not_learn_in_noise_of_five_percent(folder: Path) -> Question:
+    values = 2.3 * (1 + 0.05 * np.random.default_rng(1).standard_normal(1500))
+    return _searched(folder, {"train/loss": values})
+
+
+@situation(
+    makes=["claim.explain.nothing"], never=["claim.explain.level", "claim.explain.limits"], exit_code=0
+)
+def loss_that_falls_by_a_tenth_in_noise_of_five_percent(folder: Path) -> Question:
+    noise = 1 + 0.05 * np.random.default_rng(1).standard_normal(1500)
+    return _searched(folder, {"train/loss": 2.3 * noise * np.linspace(1, 0.9, 1500)})
+
+
+@situation(makes=["claim.explain.level"], never=["claim.explain.nothing"], exit_code=1)
+def loss_that_explodes_at_once_and_comes_back_to_where_it_began(folder: Path) -> Question:
+    values = 2.6 * (1 + 0.05 * np.random.default_rng(1).standard_normal(800))
+    values[:6] = 2.3, 40.0, 1e9, 1e16, 1e7, 90.0
+    return _searched(folder, {"train/loss": values})
+
+
+def _of_spikes(folder: Path, loss: Sequence[float]) -> Question:
+    """A norm of gradients that jumps at three steps."""
+    norm = np.exp(noise(3, 0.05))
+    norm[[100, 131, 177]] = 20.0, 40.0, 15.0
+    return _searched(folder, {"loss": loss, "grad_norm": norm})
+
+
+@situation(
+    makes=["claim.explain.jump_calm", "claim.explain.nothing", "claim.part.explain.jumps_again"],
+    never=["claim.explain.jump", "claim.part.explain.jump_peak"],
+    exit_code=0,
+)
+def gradients_that_jump_where_no_loss_does(folder: Path) -> Question:
+    return _of_spikes(folder, falling())
+
+
+@situation(
+    makes=["claim.explain.jump"], never=["claim.explain.jump_calm", "claim.explain.nothing"], exit_code=1
+)
+def gradients_that_jump_where_a_loss_does(folder: Path) -> Question:
+    return _of_spikes(folder, changed(101, 30.0))
+
+
+@situation(
+    makes=["claim.explain.jump", "claim.part.explain.jump_peak"],
+    never=["claim.part.explain.jumps_again"],
+    exit_code=1,
+)
+def loss_whose_jump_goes_on(folder: Path) -> Question:
+    values = changed(100, 8.0)
+    values[101] = 25.0
+    return _searched(folder, {"loss": values})
+
+
+def _of_accuracies(folder: Path, training: float, validation: float) -> Question:
+    """Accuracies that part after a third of the run, and where they end."""
+    learned = 0.78 * (1 - np.exp(-STEPS / 12))
+    known = np.where(STEPS < 66, learned, np.interp(STEPS, [66, 199], [learned[66], validation]))
+    other = np.where(STEPS < 66, learned, np.interp(STEPS, [66, 199], [learned[66], training]))
+    return _searched(
+        folder, {"train/accuracy": abs(other + noise(4, 0.003)), "val/accuracy": abs(known + noise(5, 0.003))}
+    )
+
+
+@situation(
+    makes=["claim.explain.overfit_accuracy"],
+    never=["claim.explain.nothing", "claim.explain.collapse"],
+    exit_code=1,
+)
+def validation_accuracy_that_falls_while_the_training_accuracy_rises(folder: Path) -> Question:
+    return _of_accuracies(folder, 0.97, 0.6)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit_accuracy"], exit_code=0)
+def accuracies_that_fall_together(folder: Path) -> Question:
+    return _of_accuracies(folder, 0.62, 0.6)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit_accuracy"], exit_code=0)
+def validation_accuracy_that_stays(folder: Path) -> Question:
+    return _of_accuracies(folder, 0.97, 0.775)
+
+
+def _of_rates(folder: Path, rate: Any, other: Any = None) -> Question:
+    rates = {"train/lr": rate, **({} if other is None else {"train/lr-head": other})}
+    return _searched(folder, {"loss": falling(), **rates})
+
+
+_ZERO_RATES = ["claim.explain.zero_rate", "claim.explain.zero_rates"]
+
+
+@situation(makes=["claim.explain.zero_rates"], never=_ZERO_RATES[:1], exit_code=1)
+def learning_rate_of_zero_at_all_steps(folder: Path) -> Question:
+    return _of_rates(folder, 0.0 * STEPS)
+
+
+@situation(makes=["claim.explain.zero_rate"], never=_ZERO_RATES[1:], exit_code=1)
+def learning_rate_of_zero_in_the_second_half(folder: Path) -> Question:
+    return _of_rates(folder, np.maximum(0.0, 1e-3 * (1 - STEPS / 100)))
+
+
+@situation(makes=["claim.explain.nothing"], never=_ZERO_RATES, exit_code=0)
+def learning_rate_that_ends_at_zero(folder: Path) -> Question:
+    return _of_rates(folder, 1e-3 * (1 - STEPS / 199))
+
+
+@situation(makes=["claim.explain.nothing"], never=_ZERO_RATES, exit_code=0)
+def learning_rate_of_zero_for_one_group(folder: Path) -> Question:
+    return _of_rates(folder, 0.0 * STEPS, 1e-3 + 0 * STEPS)
+
+
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.level"], exit_code=0)
 def losses_that_learn_slowly_or_within_strong_noise(folder: Path) -> Question:
     return _searched(folder, {"loss": 2.3 - 0.001 * STEPS + noise(1, 0.02), "b/loss": 2.3 + noise(2, 0.3)})

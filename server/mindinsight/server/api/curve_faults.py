@@ -4,6 +4,7 @@ What a scalar is, is known by its name. Whatever has another name is searched fo
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -20,16 +21,18 @@ from mindinsight.server.curves.levels import (
     FEWEST,
     FEWEST_BESIDE,
     GROWN,
+    LASTING,
     LASTS,
-    MOST_NOISE,
     RISEN,
     RISEN_AT_END,
     RISEN_BESIDE,
     RISEN_STEADILY,
     RUN_UP_FACTOR,
+    SHOWN_FALL,
     UNDONE,
     UNDONE_RATE,
     Change,
+    Jump,
     Levels,
     collapse,
     constant_end,
@@ -66,6 +69,7 @@ _OF_ALL_GRADIENTS: Final = {
     *("", "grad", "grads", "gradient", "gradients", "norm", "global", "total", "l2", "2", "all", "train"),
     *("training", "optim", "optimizer", "before", "unclipped", "raw"),
 }
+_RATE: Final = re.compile(r"(?i:learning_?rate)|学习率")
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 # Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
 _ORDINARY: Final = 10.0
@@ -82,7 +86,7 @@ def curve_claims(runs: Sequence[Run]) -> list[Claim]:
     searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _error_rates, _collapses, _growths)
     return [
         claim
-        for search in (*searches, _zero_gradients, _placeholders)
+        for search in (*searches, _overfit_accuracies, _zero_gradients, _zero_rates, _placeholders)
         for claim in first_claims(_of_ranks(runs, search))
     ]
 
@@ -102,7 +106,7 @@ def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> 
 
 
 def _urgency(claim: Claim) -> tuple[bool, float]:
-    return claim.key in _PASSING, float(claim.values.get("step", math.inf))
+    return claim.key in _PASSING, float(claim.values.get("step", claim.values.get("about", math.inf)))
 
 
 def _in_ranks(holders: Sequence[tuple[Run, Claim]], count: int) -> Claim:
@@ -140,7 +144,7 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
         counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
         counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
     limits = {"before": BEFORE, "least": FEWEST, "risen": RISEN}
-    limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
+    limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "fall": SHOWN_FALL * _PERCENT}
     limits |= {"steady": RISEN_STEADILY, "from": EARLY + 1}
     limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
     parts = [
@@ -190,6 +194,11 @@ def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
     yield from claims[:NAMED]
     if len(claims) > NAMED:
         yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})
+
+
+def aims_of(claim: Claim) -> set[Aim | None]:
+    """Return the classes of the scalars that are the evidence of a claim."""
+    return {aim_of(str(entry["tag"])) for entry in claim.evidence if "tag" in entry}
 
 
 def is_passing(claim: Claim) -> bool:
@@ -310,8 +319,10 @@ def _run_ups(run: Run) -> Iterator[Claim]:
 
 
 def _jumps(run: Run) -> Iterator[Claim]:
-    """Yield claims about the first jumps of losses and norms, unless they rose for good before or there."""
+    """Yield claims about the first jumps of losses and norms, unless they rose for good before or there.
+    Those of norms are noted if all losses stay calm, as where gradients are clipped."""
     falling = _falling(run)
+    calm = bool(falling) and not any(_is_upset(run, tag) for tag in falling)
     for tag in _with_aim(run, "loss", "norm"):
         line = run.scalars[tag].line()
         if (jump := first_jump(line.steps, line.values)) is None:
@@ -320,11 +331,31 @@ def _jumps(run: Run) -> Iterator[Claim]:
         if rise is None or rise.step > jump.step:
             values = {"tag": tag, "step": jump.step, "value": jump.value, "low": jump.low, "high": jump.high}
             limit = float(f"{jump.limit:.3g}")
-            claim = _found("jump", run, tag, {**values, "n": jump.before, "limit": limit})
+            claim = _found(
+                "jump", run, tag, {**values, "n": jump.before, "limit": limit, "more": _more(jump)}
+            )
+            if calm and tag not in falling and aim_of(tag) == "norm":
+                claim = replace(claim, key=f"{claim.key}_calm", verdict="note")
             if jump.again:
                 facts = {"tag": tag, "step": jump.step, "n": jump.again, "every": jump.every}
                 claim = replace(claim, key=_REPEATED, verdict="unknown", values=facts)
             yield claim
+
+
+def _is_upset(run: Run, tag: str) -> bool:
+    """Return True if a loss jumps, rises or is not finite."""
+    line = run.scalars[tag].line()
+    levels = levels_of(line.steps, line.values)
+    rises = levels is None or rise_above_lowest(levels, RISEN_BESIDE) is not None
+    return rises or first_jump(line.steps, line.values) is not None or non_finite(line.values) is not None
+
+
+def _more(jump: Jump) -> Claim | str:
+    """Return the sentence on what follows a jump, "" if nothing higher does."""
+    facts = {"n": jump.more, "peak": jump.peak, "at": jump.peak_step}
+    if jump.more:
+        return Claim("claim.part.explain.jumps_again", "note", facts)
+    return Claim("claim.part.explain.jump_peak", "note", facts) if jump.peak_step != jump.step else ""
 
 
 def _losses(run: Run) -> Iterator[Claim]:
@@ -338,6 +369,16 @@ def _losses(run: Run) -> Iterator[Claim]:
         claim = claim or _steady_overfit_claim(run, tag, judged)
         if claim is not None:
             yield claim
+        if claim is None or claim.key != "claim.explain.constant":
+            yield from _stop_claim(run, tag)
+
+
+def _stop_claim(run: Run, tag: str) -> Iterator[Claim]:
+    """Yield a claim that a loss is one number from some step to its end, if it is."""
+    line = run.scalars[tag].line()
+    if stops := constant_end(line.values):
+        facts = {"step": int(line.steps[-stops]), "value": float(line.values[-1]), "of": stops}
+        yield _found("stops", run, tag, {"tag": tag, **facts})
 
 
 def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
@@ -345,12 +386,9 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
     line = run.scalars[tag].line()
     if is_constant(line.values):
         return _found("constant", run, tag, {**values, "value": levels.begin})
-    if stops := constant_end(line.values):
-        facts = {"step": int(line.steps[-stops]), "value": float(line.values[-1]), "of": stops}
-        return _found("stops", run, tag, {"tag": tag, **facts})
     if is_level(levels):
         values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
-        return _found("level", run, tag, {**values, "limit": MOST_NOISE * _PERCENT})
+        return _found("level", run, tag, {**values, "limit": SHOWN_FALL * _PERCENT})
     if change := rise_above_lowest(levels):
         if (jump := first_jump(line.steps, line.values)) and jump.again:
             return None  # which is left open
@@ -447,6 +485,33 @@ def _collapses(run: Run) -> Iterator[Claim]:
             yield _found("collapse", run, tag, {**values, "limit": COLLAPSED * _PERCENT})
 
 
+def _overfit_accuracies(run: Run) -> Iterator[Claim]:
+    """Yield claims about validation accuracies that fell while the training accuracy rose. They are judged by
+    their distance from one, or from a hundred."""
+    judged: dict[str, Levels] = {}
+    whole: dict[str, float] = {}
+    for tag, levels in _judged(run, "accuracy"):
+        top = 1.0 if levels.values.max() <= 1 else _PERCENT
+        if levels.values.min() >= 0 and levels.values.max() <= top and not words_of(tag) & REWARDS:
+            missed = levels_of(levels.steps, top - levels.values, shares=True)
+            judged |= {tag: missed} if missed else {}
+            whole[tag] = top
+    for tag, levels in judged.items():
+        if not words_of(tag) & _VALIDATION:
+            continue
+        change = rise_above_lowest(levels, RISEN_BESIDE, UNDONE_RATE)
+        change = change or steady_rise(levels.steps, levels.values)
+        if change is None or not (fall := _fall_beside(tag, change, judged)):
+            continue
+        facts = _facts(change, levels) | {
+            "extreme": whole[tag] - change.extreme,
+            "end": whole[tag] - change.end,
+        }
+        other = str(fall["other"])
+        facts |= fall | {"before": whole[other] - fall["before"], "after": whole[other] - fall["after"]}
+        yield _found("overfit_accuracy", run, tag, {"tag": tag, **facts})
+
+
 def _growths(run: Run) -> Iterator[Claim]:
     """Yield claims about norms that grew by orders of magnitude. Those that end small are left open, and
     those that grew with a loss scale are noted."""
@@ -475,6 +540,22 @@ def _zero_gradients(run: Run) -> Iterator[Claim]:
     if len(ends) == len(norms):
         step, tag, zeros = min(ends)
         yield _found("zero_gradients", run, tag, {"tag": tag, "step": step, "of": zeros})
+
+
+def _zero_rates(run: Run) -> Iterator[Claim]:
+    """Yield a claim if all learning rates are zero at all steps, or for the last quarter of the run."""
+    rates = [tag for tag in sorted(run.scalars) if words_of(tag) & {"lr"} or _RATE.search(tag)]
+    lines = [(tag, run.scalars[tag].line()) for tag in rates]
+    if not lines or any(len(line.values) < FEWEST or line.values.min() < 0 for _, line in lines):
+        return
+    ends = [
+        len(line.values) - int(np.flatnonzero(line.values)[-1:].sum() + line.values.any())
+        for _, line in lines
+    ]
+    if all(zeros >= LASTING * len(line.values) for zeros, (_, line) in zip(ends, lines, strict=True)):
+        zeros, (tag, line) = min(zip(ends, lines, strict=True), key=lambda pair: pair[0])
+        facts = {"step": int(line.steps[-zeros]), "of": zeros, "tag": tag}
+        yield _found("zero_rate" if zeros < len(line.values) else "zero_rates", run, tag, facts)
 
 
 def _growing_scale(run: Run, tag: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
 from mindinsight.server.api.curve_faults import (
+    aims_of,
     curve_claims,
     first_claims,
     is_passing,
@@ -36,13 +37,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
-from mindinsight.server.report.run_report import (
-    Page,
-    RecordedAlert,
-    StoryPart,
-    make_report,
-    recorded_alerts,
-)
+from mindinsight.server.report.run_report import Page, RecordedAlert, StoryPart, make_report, recorded_alerts
 from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, has_events
 
@@ -60,6 +55,7 @@ _RANKS: Final = 8  # whose norms are compared until one of them names a module o
 _MILD: Final = (  # what a training survives, or was meant
     *(f"claim.check.frozen{part}" for part in ("", "_module", "_modules", "_network")),
     *("claim.check.vanishing", "claim.check.slow", "claim.check.initial", "claim.explain.checkpoint_frozen"),
+    "claim.explain.stops",
 )
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
@@ -132,7 +128,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     faulty: dict[Topic, None] = {}
     following: dict[Topic, None] = {}
     left_open: dict[Topic, None] = {}
-    faults: list[tuple[bool, float, Claim]] = []
+    faults: list[tuple[int, float, Claim]] = []
     for item in _searches(source, searched, now):
         if isinstance(item, Progress):
             yield item
@@ -181,13 +177,23 @@ def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
     )
 
 
-def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[bool, float, Claim]]:
-    """Yield the faults of a part with their sort keys for the headline: mild faults last, then by step."""
+def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[int, float, Claim]]:
+    """Yield the faults of a part with their sort keys for the headline: those of a known step first,
+    accuracies after losses, whose consequence they are, and mild faults last; then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     dead = any(claim.key == "claim.check.dead" for claim in part.faults)  # by weights of zeros, if any
     for claim in part.faults:
         mild = claim.key in _MILD and not (dead and claim.key == "claim.check.initial")
-        yield mild or is_passing(claim), min(_steps(claim), default=at), _in_dump(source, part.dump, claim)
+        first = min(_steps(claim), default=claim.values.get("about", at))
+        after = aims_of(claim) & {"accuracy", "error"}
+        order = (
+            2
+            if after
+            else 3
+            if first == math.inf
+            else int("about" in claim.values and not any(_steps(claim)))
+        )
+        yield 4 if mild or is_passing(claim) else order, first, _in_dump(source, part.dump, claim)
 
 
 def _steps(claim: Claim) -> Iterator[int]:
@@ -518,11 +524,7 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     steps = lasting or [step for claim in faults for step in _steps(claim)]
     at = min([*steps, *searched.steps], default=None)
     searched.steps += steps
-    about = [
-        claim.values.get("claim", claim)
-        for claim in faults
-        if any(aim_of(str(entry["tag"])) in ("loss", "norm") for entry in claim.evidence)
-    ]
+    about = [claim.values.get("claim", claim) for claim in faults if aims_of(claim) & {"loss", "norm"}]
     searched.non_finite = any(claim.key.startswith("claim.explain.non_finite") for claim in about)
     lost = (claim for claim in about if claim.key == "claim.explain.non_finite")
     searched.before = min(lost, key=lambda claim: int(claim.values["step"]), default=None)
@@ -531,6 +533,8 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     claims += [] if at is None else first_claims([*setting_claims(run, at)])
     main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = list(dict.fromkeys([*named, *((run.id, tag) for tag in main)]))[:_CURVES]
+    if faults:
+        claims.append(Claim("claim.explain.limits", "note", {"searched": searched_claims(source.ranks)}))
     known = []
     for run_id, tag in shown if faults or at is not None else []:
         if curve := curve_of(tag, by_id[run_id].scalars[tag].line(), named.get((run_id, tag), at)):

@@ -18,22 +18,43 @@ PLAYED: Final = {
     *("regularizer", "kl", "kld", "aux", "balance", "balancing", "z", "commit", "commitment", "attack"),
     *("forget", "unlearn", "unlearning"),
 }
-_ADVERSE: Final = {"domain", "disc", "discriminator", "adv", "adversarial"}  # accuracies that are to fall
+# Accuracies that are to fall or to stay: of adversaries, of what a training is compared with, and spreads.
+_ADVERSE: Final = {
+    *("domain", "disc", "discriminator", "adv", "adversarial", "adversary", "fake", "baseline", "std", "var"),
+}
 REWARDED: Final = {"reward", "rewards", "rew", "return", "returns"}  # of a run whose losses need not fall
 _ACCURACY: Final = {
     *("acc", "accuracy", "f1", "auc", "auroc", "iou", "miou", "dice", "precision", "recall", "top1", "top5"),
     *("bleu", "rouge", "chrf", "meteor", "cider", "ndcg", "mrr", "psnr", "ssim", "kappa", "mcc", "spearman"),
+    *("pearson", "em", "ap", "ap50", "ap75", "mmlu", "gsm8k", "humaneval", "solved"),
 }
 # What a run is rewarded with, but not what a reward model gives to answers, and not the spread of rewards.
 REWARDS: Final = {*REWARDED, "r2"}
 _OTHER_REWARDS: Final = {
     *("chosen", "rejected", "margin", "margins", "std", "min", "max", "model", "intrinsic", "penalty", "kl"),
 }
-_ERROR_RATES: Final = {"wer", "cer", "mse", "rmse", "mae", "fid"}
+_ERROR_RATES: Final = {
+    *(
+        "wer",
+        "cer",
+        "ter",
+        "eer",
+        "mse",
+        "rmse",
+        "mae",
+        "mape",
+        "smape",
+        "fid",
+        "lpips",
+        "brier",
+        "ece",
+        "epe",
+    ),
+}
 # Scores that no word alone names: not feature_map, cache_hit_rate or forward_pass_rate.
 _SCORE: Final = re.compile(
     r"mAP|(?<![A-Za-z])map[_@]?\d|(?i:(?<![a-z])pass(?:@|_?at_?)\w|exact_?match|success_?rate|solve_?rate"
-    r"|(?<!cache_)(?<!cache/)(?<!cache)hit(?:s@|@|_?rate|_?ratio))"
+    r"|(?:fraction|percent|share)_correct|(?<!cache_)(?<!cache/)(?<!cache)hit(?:s@|@|_?rate|_?ratio))"
 )
 _ERRORS: Final = {"err", "error", "errors", "minus"}  # one minus an accuracy, which has to fall
 # What is counted, timed, set or subtracted, though its name holds "loss", "norm" or "accuracy".
@@ -41,6 +62,7 @@ _OTHER: Final = {
     *("num", "number", "count", "counts", "counter", "samples", "batches", "tokens", "games", "episodes"),
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
     *("improvement", "improvements", "cumulative", "codebook", "vq", "threshold", "momentum", "patience"),
+    "steps",
     *("clip", "clipped", "clipping"),
 }
 _CHINESE: Final = {
@@ -48,7 +70,12 @@ _CHINESE: Final = {
     "错误率": "error_rate", "范数": "norm", "训练": "train", "验证": "val",
     "测试": "test", "缩放": "scale", "系数": "coef", "权重": "weight",
 }  # fmt: skip
-_LOSS: Final = re.compile(r"loss(?:es)?(?![a-z])|perplexity|(?<![a-z])(?:nll|ppl)(?![a-z])")  # not lossy
+_LOSS: Final = re.compile(  # not lossy
+    r"loss(?:es)?(?![a-z])|perplexity|crossentropy|bits_per_"
+    r"|(?<![a-z])(?:nll|ppl|ce|bce|xent|bpc|bpb|bpd)(?![a-z])"
+)
+_OF_DATA: Final = {"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+_CROSS_ENTROPY: Final = re.compile(r"(?i:cross_?entropy)")  # whose entropy is no word of its own
 _NORM: Final = re.compile(r"norms?(?![a-z])")  # not normalized
 _WEIGHTS: Final = {"weight", "weights", "scale", "beta", "lambda"}  # names of weights that have norms
 _LAYER: Final = re.compile(r"(?:batch|layer|group|instance|rms)_?norm")  # whose statistics are no norms
@@ -69,7 +96,10 @@ def aim_of(tag: str) -> Aim | None:
         return None if words & (_SET - {"rate"}) else "error"
     if words & REWARDS:
         return None if words & (_SET | _OTHER_REWARDS) else "accuracy"
-    scored = _SCORE.search(tag) is not None
+    if words & _OF_DATA and words - _OF_DATA <= {"", "error", "err"}:
+        return "error"
+    alone = bool(words & _OF_DATA) and words - _OF_DATA <= {"", "score"}
+    scored = alone or _SCORE.search(tag) is not None
     if words & ((_SET - {"rate", "ratio"} if scored else _SET) | _ADVERSE) or not (
         words & _ACCURACY or scored
     ):
@@ -80,7 +110,7 @@ def aim_of(tag: str) -> Aim | None:
 def _translated(tag: str) -> str:
     for chinese, english in _CHINESE.items():
         tag = tag.replace(chinese, f"_{english}_")
-    return tag
+    return _CROSS_ENTROPY.sub("crossentropy", tag)
 
 
 def words_of(tag: str) -> set[str]:

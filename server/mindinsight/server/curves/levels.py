@@ -19,8 +19,12 @@ _PART: Final = 5  # values of a part, at least: of fewer, a median follows singl
 _CERTAIN: Final = 3.0  # standard errors by which levels differ: of 1,000 pairs of equal levels, one or two do
 _MEDIAN: Final = 1.25  # standard error of a median in standard errors of a mean, for normal noise
 
-# Of the level, above which noise would hide the fall of a training that does learn slowly.
-MOST_NOISE: Final = 0.02
+# Of the level: a fall by which half of a training is below the other must show, or is hidden by the noise.
+SHOWN_FALL: Final = 0.02
+_MOST_NOISE: Final = 0.1  # of the level: noise as large hides a fall by a twentieth in the first hundredth
+_FELL: Final = (
+    2.5  # standard errors by which a fall shows: in one of twenty flat curves, noise looks like one
+)
 _WITHIN: Final = 2.0  # deviations that hold all levels of a curve without a trend, in 95 % and more
 _SLIGHT: Final = 0.01  # of its level: a training that learns lowers its loss by more
 # What a person sees at a glance. Cyclic learning rates, and two nets against each other, do it for a while
@@ -32,7 +36,7 @@ RISEN_STEADILY: Final = 1.1  # of a validation loss that rises on and on while i
 _STEADY: Final = 6  # values after the lowest one, at least: of fewer, any order is too likely
 _STEADY_PARTS: Final = 20  # values or medians whose order is looked at
 BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 6 values, without exception
-_LASTING: Final = 0.25  # of the curve
+LASTING: Final = 0.25  # of the curve
 _RISES_ON: Final = 3  # levels that rise to the end one after another, which is enough without lasting
 UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
 UNDONE_RATE: Final = 0.25  # the same of an error rate, whose noise is small beside its rise
@@ -56,6 +60,7 @@ _TAIL_CHANCE: Final = 0.1
 _TAIL: Final = 0.9  # quantile of the values before one, beyond which a value is in the tail
 _TAIL_ROWS: Final = 2000  # values before a jump whose tail is looked at
 _NEGLIGIBLE: Final = 1e-3  # of the first values: a loss that has all but reached zero flickers below that
+_APART: Final = 10  # values between two that belong to jumps of their own
 _MOST_JUMPS: Final = 50  # whose tails are looked at: if none stands out of so many, no later one does
 # The exponent of a tail is a mean of logarithms. That of normal noise has the weight of five values, as a
 # mean of few is uncertain.
@@ -69,6 +74,7 @@ LASTS: Final = 5  # values after a rise for good, at least
 # is recorded at each step as long as it is the last one.
 _ENDED: Final = 50
 _ENDED_TIMES: Final = 10
+_ZERO: Final = 1e-9  # of the value before: float32 has seven digits, so that less is the noise of zero
 _SHIFT: Final = 10  # values before and after a shift: medians of so many do not follow spikes
 _MOST_OF_RISE: Final = 0.7  # of a rise, at one step: a curve that diverges takes longer
 FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
@@ -162,21 +168,30 @@ def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | Non
 
 
 def is_level(levels: Levels) -> bool:
-    """Return True if a curve is flat: it neither rises nor falls by more than its noise, which must be
-    small. A curve that falls by more than a hundredth of its level is not flat if noise does not explain
-    the fall."""
+    """Return True if a curve is flat: it neither rises nor falls by more than its noise, and a fall of two
+    hundredths of its level would have shown. A curve that falls by more than a hundredth of its level is not
+    flat if noise does not explain the fall. Values at the begin that are a hundred times the first are left
+    out: what explodes at once and comes back to where it began has not fallen."""
+    values, noise = levels.values, levels.noise
     middle = abs(float(np.median(levels.levels)))
+    exploded = float(values[:EARLY].max()) >= GROWN * abs(values[0]) > 0
+    if exploded and values[0] - levels.end > max(_CERTAIN * noise, _SLIGHT * middle):
+        return False
+    values = values[EARLY:] if exploded else values
+    doubt = _CERTAIN * noise * 2 / math.sqrt(len(values))
+    if noise > _MOST_NOISE * middle or (noise > SHOWN_FALL * middle and doubt > SHOWN_FALL * middle):
+        return False
     fall = levels.begin - levels.end
-    if levels.noise > MOST_NOISE * middle or fall > levels.noise:
+    if fall > noise or float(np.ptp(levels.levels)) > _WITHIN * noise:
         return False
-    if float(np.ptp(levels.levels)) > _WITHIN * levels.noise:
-        return False
-    if float(levels.values[:_PART].mean()) - levels.end > max(_CERTAIN * levels.noise, _SLIGHT * middle):
-        return False  # it fell at once
-    half = len(levels.values) // 2
-    shift = float(levels.values[:half].mean() - levels.values[half:].mean())
-    learns = shift > _CERTAIN * levels.noise * math.sqrt(1 / half + 1 / (len(levels.values) - half))
-    return not (learns and shift > _SLIGHT * middle)
+    count = len(values) // 2
+    while count >= _PART:  # did it fall, in the first half or at once?
+        fall = float(values[:count].mean() - values[count:].mean())
+        error = noise * math.sqrt(1 / count + 1 / (len(values) - count))
+        if fall > max(_FELL * error, _SLIGHT * middle):
+            return False
+        count //= 2
+    return True
 
 
 def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UNDONE) -> Change | None:
@@ -189,7 +204,7 @@ def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UND
     """
     part = int(np.argmin(levels.levels))
     low, end = float(levels.levels[part]), levels.end
-    last = math.ceil(_LASTING * len(levels.levels))
+    last = math.ceil(LASTING * len(levels.levels))
     certain = levels.is_certain(part) or levels.has_grown(part, RISEN_AT_END)
     if low <= 0 or end - low < _REGAINED * (levels.begin - low) or not certain:
         return None
@@ -430,6 +445,9 @@ class Jump:
     limit: float  # above which a value is a jump
     again: int = 0  # jumps at equal distances, this one among them
     every: int = 0  # values from one of them to the next
+    more: int = 0  # times that values far apart exceed the limit again later
+    peak: float = 0.0  # highest value from the jump on, its own included
+    peak_step: int = 0
 
 
 def first_jump(steps: Ints, values: Floats) -> Jump | None:
@@ -445,7 +463,7 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
     known, at = values[finite][:_MOST].astype(np.float64), steps[finite][:_MOST]
     for row in range(EARLY, min(BEFORE, len(known))):
         if known[:row].min() > 0 and (jump := _jump_at(row, row, known, at, EARLY_FACTOR)):
-            return jump
+            return _with_peak(jump, known[row:], at[row:])
     if len(known) <= BEFORE:
         return None
     windows = np.lib.stride_tricks.sliding_window_view(known[:-1], BEFORE)
@@ -458,8 +476,16 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
     for row, jump in islice(jumps.items(), _MOST_JUMPS):
         limit = max(jump.limit, least, _tail_limit(known[max(0, row - _TAIL_ROWS) : row], len(known)))
         if jump.value > limit:
-            return replace(jump, limit=limit)
+            return _with_peak(replace(jump, limit=limit), known[row:], at[row:])
     return None
+
+
+def _with_peak(jump: Jump, values: Doubles, steps: Ints) -> Jump:
+    """Return a jump with what follows it in ``values`` [n], of which it is the first."""
+    above = np.flatnonzero(values > jump.limit)
+    highest = int(np.argmax(values))
+    again = int(np.count_nonzero(np.diff(above) > _APART))
+    return replace(jump, more=again, peak=float(values[highest]), peak_step=int(steps[highest]))
 
 
 def _tail_limit(before: Doubles, count: int) -> float:
@@ -528,8 +554,10 @@ def constant_end(values: Floats) -> int:
 
 
 def zero_end(values: Floats) -> int:
-    """Return how many values at the end of [n] are zero, or 0 for fewer than fifty, and if fewer than ten
-    others come before them."""
-    others = np.flatnonzero(values)
-    count = len(values) - int(others[-1]) - 1 if len(others) >= EARLY else 0
-    return count if count >= _ENDED else 0
+    """Return how many values at the end of [n] are zero, or less than a billionth of the one before them, or
+    0 for fewer than fifty, and if fewer than ten others come before them. What falls slowly is not zero."""
+    sizes = np.abs(values)
+    highest = np.maximum.accumulate(sizes[::-1])[::-1]
+    others = np.flatnonzero(np.isfinite(sizes[:-1]) & (sizes[:-1] * _ZERO > highest[1:]))
+    row = int(others[-1]) + 1 if len(others) else 0
+    return len(values) - row if row >= EARLY and len(values) - row >= _ENDED else 0
