@@ -836,7 +836,54 @@ def an_output_that_overflows_beside_a_scaler(folder: Path) -> Question:
     return with_scaler(folder, forward=True)
 
 
-def _reported(folder: Path, differ: bool) -> Question:
+def of_memory(folder: Path, kind: str) -> Question:
+    """A view of memory that holds NaN, and an operator that computes from something else."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        graph.node(kind, [graph.parameter("bucket", (2,))], (2,))
+        graph.node("mul", [graph.parameter("x", (2,))], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    for direction in (step.input, step.output):
+        direction(f"Default/{kind}-op0", floats(NAN, 1))
+        direction("Default/mul-op0", floats(1, 2))
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.met.input"], exit_code=0)
+def raw_memory_of_a_bucket(folder: Path) -> Question:
+    return of_memory(folder, "as_strided")
+
+
+@situation(never=["claim.fault.none"], exit_code=1)
+def nan_that_comes_in_through_a_view(folder: Path) -> Question:
+    return of_memory(folder, "view")
+
+
+def of_lattice(folder: Path, slot: int) -> Question:
+    """A connectionist loss whose lattice, or result, has minus infinity."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        loss = graph.node("_ctc_loss", [graph.parameter("x", (2,))], (2,))
+        graph.node("mean", [loss], ())
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.input("Default/_ctc_loss-op0", floats(1, 2))
+    for at in range(2):
+        step.output("Default/_ctc_loss-op0", floats(-INF if at == slot else 1, 2), at)
+    step.output("Default/mean-op0", floats(-INF if slot == 0 else 1.5))
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.finite"], never=["claim.fault.made", "claim.fault.made.tensors"], exit_code=0)
+def the_lattice_of_a_connectionist_loss(folder: Path) -> Question:
+    return of_lattice(folder, 1)
+
+
+@situation(never=["claim.fault.finite", "claim.fault.none"], exit_code=1)
+def a_connectionist_loss_that_is_infinite(folder: Path) -> Question:
+    return of_lattice(folder, 0)
+
+
+def _reported(folder: Path, differ: bool, again: bool = True) -> Question:
     """Two ranks of which the flight recorder wrote a step, and an operator with a batch for each."""
     reason = "the gradients differ between the ranks: norm 1.2, 1.5" if differ else "the loss is 9, from 0.1"
     for rank in range(2):
@@ -844,6 +891,7 @@ def _reported(folder: Path, differ: bool) -> Question:
         step.input(PRODUCT, floats(rank + 1, 2), 0)
         step.output(PRODUCT, floats(rank + 2, 3))
         norms = {"step": 3, "healthy_step": 2, "reason": reason, "ranks_differ": differ, "weights": {}}
+        norms["broke_again"] = again
         (folder / "dump" / f"rank_{rank}" / "health_3.json").write_text(json.dumps(norms))
     return ask(folder)
 
@@ -853,7 +901,16 @@ def gradients_that_no_recorded_operator_made_different(folder: Path) -> Question
     return _reported(folder, True)
 
 
-@situation(makes=["claim.fault.none"], never=["claim.ranks.reported", "claim.ranks.differ"], exit_code=0)
+@situation(makes=["claim.fault.not_again"], never=["claim.ranks.reported"], exit_code=2)
+def a_step_that_did_not_break_again(folder: Path) -> Question:
+    return _reported(folder, False, again=False)
+
+
+@situation(
+    makes=["claim.fault.none"],
+    never=["claim.ranks.reported", "claim.ranks.differ", "claim.fault.not_again"],
+    exit_code=0,
+)
 def a_loss_that_jumped_on_ranks_with_batches_of_their_own(folder: Path) -> Question:
     return _reported(folder, False)
 

@@ -56,6 +56,19 @@ def test_the_largest_input_is_followed_to_where_it_entered() -> None:
     ]
 
 
+def test_an_index_is_no_source_and_a_chain_ends_where_values_began() -> None:
+    def larger(entry: TensorEntry) -> TensorResult:
+        statistics = measure(np.array([{"mul": 1.0, "one": 9.0}.get(entry.recorded, 0.0)], float))
+        return TensorResult(entry, Measurement(statistics, (1,), "float64"))
+
+    indices = [entry._replace(dtype="int64") if entry.recorded == "one" else entry for entry in ENTRIES]
+    edges = [EDGES[2], EDGES[3]]
+    for entries, source in ((indices, "mul"), (ENTRIES, "one")):
+        chain = ValueChain(OPERATORS.values(), entries, edges, larger).back_from("sub")
+        assert [link.recorded for link in chain] == ["sub", source]
+    assert [link.recorded for link in CHAIN.back_from("sum")] == ["sum", "log"]  # whose inputs are finite
+
+
 def test_a_named_source_goes_first_and_circles_end() -> None:
     assert [link.recorded for link in CHAIN.back_from("sub", "Default/one")] == ["sub", "one"]
     circle = [*EDGES, Link("sum", "", "one", "", certain=True)]

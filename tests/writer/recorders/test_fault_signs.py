@@ -306,7 +306,7 @@ SPLIT = Examined("the gradients differ between the ranks: norm 1, 2", 3, ranks_d
 
 def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> None:
     record().write(
-        tmp_path / "rank_0", 40, {"fc.weight": 3.1e4}, {"fc": 9.0, "act": 8.0}, {"gate", "act"}, SPLIT
+        tmp_path / "rank_0", 40, {"fc.weight": 3.1e4}, {"fc": 9.0, "act": 8.0}, {"gate", "act"}, SPLIT, False
     )
     content = json.loads((tmp_path / "rank_0" / "health_40.json").read_text())
     assert (content["step"], content["healthy_step"]) == (40, 20)
@@ -316,7 +316,8 @@ def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> No
         [("fc", 9.0), ("act", 8.0)],
     )
     assert content["repeated"] == ["act", "gate"]
-    assert (content["reason"], content["ranks_differ"]) == (SPLIT.reason, True)
+    facts = content["reason"], content["ranks_differ"], content["broke_again"]
+    assert facts == (SPLIT.reason, True, False)
 
 
 def scale_of(size: float, enabled: bool = True) -> LossScale:

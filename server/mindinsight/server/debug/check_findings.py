@@ -16,6 +16,7 @@ from mindinsight.server.debug.tensor_targets import is_shift, tensor_in_words
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.watchpoints import Hit
+    from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 # Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
 _SEVERITY: Final = (
@@ -186,7 +187,7 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
 
 def _severity(finding: CheckFinding) -> float:
     """Return the place of a finding among others. A weight of zeros comes before what it makes zero."""
-    if finding.kind == "initial" and not is_shift(finding.hits[0].entry.operator):
+    if finding.kind == "initial" and not _is_shift(finding.hits[0].entry):
         return _SEVERITY.index("dead") - 0.5
     return _SEVERITY.index(finding.kind)
 
@@ -342,9 +343,14 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
     exploding = kinds.get("exploding", [])[1:]
     remaining = {**kinds, "exploding": exploding}
     # What changes from zero trains: only zeros in all layers make the gradients zero.
-    if is_shift(kinds["initial"][0].entry.operator) or "exploding" in kinds:
+    if _is_shift(kinds["initial"][0].entry) or "exploding" in kinds:
         del remaining["initial"]
     return {kind: hits for kind, hits in remaining.items() if hits}
+
+
+def _is_shift(entry: TensorEntry) -> bool:
+    """Return True for a bias, by its own name or that of its slot, as msprobe has it."""
+    return is_shift(entry.operator) or is_shift(entry.slot)
 
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.examine import (
     Finiteness,
@@ -49,6 +49,9 @@ def holds_plus_infinity(result: TensorResult) -> bool:
         return False
     statistics = result.measurement.statistics
     return statistics.nans == 0 == statistics.negative_infs and bool(statistics.positive_infs)
+
+
+_LATTICE: Final = "_ctc_loss"  # its second output has minus infinity for paths that do not exist
 
 
 class MaskSearch:
@@ -121,7 +124,7 @@ class MaskSearch:
         if entry.direction == "constant":
             return True
         if entry.direction == "output":
-            if places_constants(entry.type):
+            if places_constants(entry.type) or (entry.type == _LATTICE and entry.slot == "1"):
                 return True
             origins = [other for other in self._inputs(entry) if self._finiteness(other) == "non_finite"]
             return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))

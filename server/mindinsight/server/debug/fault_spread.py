@@ -16,7 +16,7 @@ from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEn
 
 STEPS: Final = 4  # of a spread, each of which is measured as a whole: that of the fault and those after it
 _NAMED: Final = 4  # weights in a sentence
-_GROUPS: Final = ("operators", "gradients", "updates", "weights")
+_GROUPS: Final = ("operators", "gradients", "later", "updates", "weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,14 @@ class Spread:
     """
 
     step: int
-    operators: int  # of the forward pass with an output that is not finite
+    operators: int  # before any backward pass, with an output that is not finite
     of_operators: int  # with an output known to be finite or not
     weights: tuple[str, ...]  # names of those that are not finite
     of_weights: int
     gradients: int  # that are not finite, of operators of the backward pass
     of_gradients: int
+    later: int  # other operators after a backward pass began, as metrics and reductions of gradients
+    of_later: int
     updates: int  # operators of optimizers with an output that is not finite
     of_updates: int
 
@@ -42,6 +44,7 @@ class Spread:
         step."""
         parts = [_part("operators", self.operators, self.of_operators)]
         parts += [_part("gradients", self.gradients, self.of_gradients)] if self.of_gradients else []
+        parts += [_part("later", self.later, self.of_later)] if self.later else []
         parts += [_part("updates", self.updates, self.of_updates)] if self.of_updates else []
         named = {"names": few(self.weights, _NAMED)} if self.weights else {}
         parts += [_part("weights", len(self.weights), self.of_weights, **named)] if self.of_weights else []
@@ -85,9 +88,8 @@ def _at_step(
             continue
         lost = is_non_finite(result) and not search.is_mask(entry)
         if entry.direction == "output":
-            group = known[
-                "gradients" if is_gradient(entry) else "updates" if is_update(entry) else "operators"
-            ]
+            later = "later" if known["gradients"] else "operators"  # entries are in the order of execution
+            group = known["gradients" if is_gradient(entry) else "updates" if is_update(entry) else later]
             group[operator_key(entry)] = group.get(operator_key(entry), False) or lost
         elif "weight" in targets(entry, parameters):
             known["weights"][entry.operator] = lost
@@ -100,6 +102,8 @@ def _at_step(
         len(weights),
         sum(known["gradients"].values()),
         len(known["gradients"]),
+        sum(known["later"].values()),
+        len(known["later"]),
         sum(known["updates"].values()),
         len(known["updates"]),
     )

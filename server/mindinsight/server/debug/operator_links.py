@@ -212,9 +212,11 @@ _FILLING: Final = frozenset(  # operators in place that do not read what they re
 
 
 def is_replaced(entry: TensorEntry) -> bool:
-    """Return True if an input is memory that its operator fills without reading it, such as PyTorch's mask of
-    a dropout. It may be uninitialised."""
-    return entry.type in _FILLING and entry.direction == "input" and entry.slot == "0"
+    """Return True if a tensor is memory that may be uninitialised: an input that its operator fills without
+    reading it, such as PyTorch's mask of a dropout, or a view of raw memory, as of the buckets in which
+    DistributedDataParallel gathers gradients."""
+    filled = entry.type in _FILLING and entry.direction == "input" and entry.slot == "0"
+    return filled or entry.type == "as_strided"
 
 
 _ALIASES: Final = frozenset(  # operators whose output shares its memory with their input

@@ -145,9 +145,12 @@ def find_divergence(
 
 def reported_claims(dump: Dump, steps: Sequence[int] | None = None) -> list[Claim]:
     """Return a claim for the first of the ``steps`` that a flight recorder wrote because gradients or weights
-    differ between the ranks, [] if it wrote none for that."""
+    differ between the ranks, or which did not break again when it was recorded, [] if there is none."""
     for step, ranks in health_steps(dump).items():
         norms = read_norms(dump, ranks[0], step) if steps is None or step in steps else None
+        if isinstance(norms, Health) and not norms.broke_again:
+            values = {"step": step, "reason": norms.reason}
+            return [Claim("claim.fault.not_again", "unknown", values, ({"step": step},))]
         if isinstance(norms, Health) and norms.ranks_differ:
             values = {"step": step, "reason": norms.reason}
             return [Claim("claim.ranks.reported", "found", values, ({"step": step, "ranks": ranks},))]

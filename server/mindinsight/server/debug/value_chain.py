@@ -9,7 +9,12 @@ from typing import Final, Literal, TypeAlias
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.operator_links import Link, passes_on
-from mindinsight.server.debug.tensor_targets import ParameterKind, parameter_kind, parameter_names
+from mindinsight.server.debug.tensor_targets import (
+    ParameterKind,
+    is_discrete,
+    parameter_kind,
+    parameter_names,
+)
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 Carrier: TypeAlias = Literal["operator"] | ParameterKind
@@ -79,9 +84,10 @@ class ValueChain:
         network.
 
         At each operator the search follows the input with the largest magnitude, and non-finite inputs first.
-        At the first operator it follows ``source``, a full name, if given. The chain ends where an operator
-        received other values than its source returned. If several weights or inputs of the network are
-        non-finite at the end, all of them are returned.
+        Integers, such as an index, are followed only if there is nothing else. At the first operator it
+        follows ``source``, a full name, if given. The chain ends where an operator received other values than
+        its source returned, or made non-finite ones from finite inputs. If several weights or inputs of the
+        network are non-finite at the end, all of them are returned.
         """
         chain = [self._link(recorded)]
         passed = {recorded}
@@ -90,6 +96,13 @@ class ValueChain:
             if not candidates:
                 break
             links = [self._link(name, recorded) for name in candidates]
+            if (
+                len(chain) > 1
+                and chain[-1].magnitude == math.inf
+                and all(0 <= own.magnitude < math.inf for own in links)
+            ):
+                break  # it begins here
+            links = [own for own in links if not _counts(own)] or links
             first = source if len(chain) == 1 else ""
             wanted = [link for link in links if first and first in (link.recorded, link.name)]
             following = max(wanted or links, key=lambda link: link.magnitude)
@@ -153,6 +166,11 @@ class ValueChain:
         """Return True if a tensor was recorded after the last output of ``target``."""
         ran = [given.sequence for given in self._given.get(target, ())]
         return entry is not None and bool(ran) and entry.sequence > max(ran)
+
+
+def _counts(link: ChainLink) -> bool:
+    """Return True if a link holds integers, which choose values and become none."""
+    return link.entry is not None and is_discrete(link.entry)
 
 
 def magnitude(result: TensorResult | None) -> float:

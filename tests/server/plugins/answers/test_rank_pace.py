@@ -8,7 +8,13 @@ import pytest
 from mindinsight.server.claims import sentence
 from mindinsight.server.curves.rank_anomaly import RankOutlier
 from mindinsight.server.plugins.answers.rank_health import HealthCache
-from mindinsight.server.plugins.answers.rank_pace import is_pace, pace_claims, slow_by_scalars, slow_by_walls
+from mindinsight.server.plugins.answers.rank_pace import (
+    is_pace,
+    is_slight,
+    pace_claims,
+    slow_by_scalars,
+    slow_by_walls,
+)
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 from tests.server.plugins.answers.curves import STEPS, WALL, run
@@ -85,3 +91,19 @@ def test_times_of_recording_tell_a_slow_rank_unless_steps_are_short() -> None:
     assert slow_by_walls(short, ["loss"]) is None
     assert slow_by_walls(ranks, ["norm"]) is None
     assert "rank 2" in sentence(HealthCache().of(ranks).claims[0])
+
+
+@pytest.mark.parametrize(
+    ("stray", "slight"),
+    [
+        (RankOutlier(0, "lasting", 40, relative=0.034), True),
+        (RankOutlier(0, "lasting", 40, relative=-0.034), True),
+        (RankOutlier(0, "lasting", 40, relative=0.3), False),
+        (RankOutlier(0, "spikes", 0, relative=2.6), True),
+        (RankOutlier(0, "spikes", 0, relative=2.6, count=2), False),
+        (RankOutlier(0, "spikes", 7, relative=2.6), False),
+        (RankOutlier(0, "silent", 7), False),
+    ],
+)
+def test_the_load_of_a_machine_and_a_first_step_are_slight(stray: RankOutlier, slight: bool) -> None:
+    assert is_slight(stray, 0) is slight

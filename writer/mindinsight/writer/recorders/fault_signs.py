@@ -421,14 +421,16 @@ class HealthRecord:
         outputs: Mapping[str, float],
         repeated: Collection[str],
         examined: Examined,
+        again: bool,
     ) -> None:
-        """Write healthy and current norms, and what was ``examined``, to ``health_<step>.json`` in the folder
-        of a rank. ``repeated`` are the modules that ran several times with different norms, of which the last
-        is known."""
+        """Write healthy and current norms, what was ``examined``, and whether the step broke ``again``
+        when it was dumped, to ``health_<step>.json`` in the folder of a rank. ``repeated`` are the
+        modules that ran several times with different norms, of which the last is known."""
         content = {
             "step": step,
             "reason": examined.reason,
             "ranks_differ": examined.ranks_differ,
+            "broke_again": again,
             "healthy_step": self.step,
             "outputs": self.outputs,
             "outputs_now": outputs,

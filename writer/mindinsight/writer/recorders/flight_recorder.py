@@ -506,7 +506,7 @@ class FlightRecorder:
                 watch.end()
             rank = path / f"rank_{rank_of().number}"
             norms = self._weight_norms(), watch.outputs
-            self._health.write(rank, self._step, *norms, watch.repeated, examined)
+            self._health.write(rank, self._step, *norms, watch.repeated, examined, again)
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple
@@ -192,7 +193,16 @@ class _Operators(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         named = kwargs or {}
-        return self._capture.operator(func, (*args, *named.values()), lambda: func(*args, **named))
+        # Memory for a result is no input: it may be uninitialised, as the buckets of DistributedDataParallel.
+        given = [value for name, value in named.items() if name not in _results(func)]
+        return self._capture.operator(func, (*args, *given), lambda: func(*args, **named))
+
+
+@cache
+def _results(func: Any) -> frozenset[str]:
+    """Return the names of the arguments into which an operator writes its results."""
+    schema = getattr(func, "_schema", None)
+    return frozenset(argument.name for argument in (schema.arguments if schema else ()) if argument.is_out)
 
 
 class _Marks(TorchFunctionMode):  # type: ignore[misc]

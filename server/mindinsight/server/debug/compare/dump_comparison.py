@@ -24,6 +24,7 @@ from mindinsight.server.debug.compare.operator_matching import (
 )
 from mindinsight.server.debug.compare.rounding import RoundingNotes
 from mindinsight.server.debug.fault import gaps_at
+from mindinsight.server.debug.operator_links import is_replaced
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
@@ -50,8 +51,12 @@ class Side:
     graph: str | None = None
 
     def entries(self) -> Sequence[dump_types.TensorEntry]:
-        """Return the tensors in execution order."""
-        return self._listing.items
+        """Return the tensors in execution order, without memory that no operator reads."""
+        return self._known
+
+    @cached_property
+    def _known(self) -> Sequence[dump_types.TensorEntry]:
+        return [entry for entry in self._listing.items if not is_replaced(entry)]
 
     def damage(self) -> tuple[dump_types.FileDamage, ...]:
         """Return the damage of files that could not be listed."""

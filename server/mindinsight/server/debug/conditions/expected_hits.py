@@ -57,6 +57,7 @@ _SIGNS: Final = 30  # times less than the sum of terms with random signs: chance
 _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
 _TOO_SMALL: Final = 1e-5  # of a parameter, below which its gradient moves it by less than the check's limit
 _FINISHED: Final = 1e-6  # loss, a thousand times the limit of a gradient that vanishes: both are as small
+_SLIGHT_GROWTH: Final = 0.1  # of other weights: one that is as small, such as a scale from zero, may double
 _FEW: Final = 0.5  # of the values of a parameter: where most change, their mean counts
 _FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
 
@@ -124,22 +125,28 @@ class ExpectedHits:
     def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
         """Return "growing" if a change is large only relative to a small parameter, else "".
 
-        Only biases, and weights that began at zero, can be "growing". ``ratio`` is the change as a multiple
-        of the parameter. As a multiple of the module's weight for a bias, or of the other weights, the change
-        must be within ``limit``.
+        ``ratio`` is the change as a multiple of the parameter. As a multiple of the module's weight for a
+        bias, or of the other weights for one that began at zero, the change must be within ``limit``. For
+        others, it must be within a tenth of that as a multiple of the other weights.
         """
         name = _plain(entry.operator)
+        others = [other for key, other in self._before.items() if key != name and key.endswith(_SCALES)]
+        share = 1.0 if self._began_at_zero(entry) and not is_shift(entry.operator) else _SLIGHT_GROWTH
+        most = share * self._median(others)
         if is_shift(entry.operator):
-            scales = [self._before.get(f"{_module(entry)}_{scale}") for scale in _SCALES][:1]
-        elif self._began_at_zero(entry):
-            scales = [other for key, other in self._before.items() if key != name and key.endswith(_SCALES)]
-        else:
-            return ""
-        known = [size for scale in scales if (size := self._magnitude(scale)) is not None]
+            own = [other for key, other in self._before.items() if key in self._scales_beside(entry)]
+            most = max(most, self._median(own[:1]))
         before = self._magnitude(self._before.get(name))
-        if not known or not before:  # a change from zero is left out by `group_hits`
-            return ""
-        return "growing" if ratio * before <= limit * numbers.median(known) else ""
+        # A change from zero is left out by `group_hits`.
+        return "growing" if before and ratio * before <= limit * most else ""
+
+    def _scales_beside(self, entry: TensorEntry) -> list[str]:
+        return [f"{_module(entry)}_{scale}" for scale in _SCALES]
+
+    def _median(self, entries: Sequence[TensorEntry]) -> float:
+        """Return the median of the magnitudes that are known, 0 without any."""
+        known = [size for entry in entries if (size := self._magnitude(entry)) is not None]
+        return numbers.median(known) if known else 0.0
 
     def _began_at_zero(self, entry: TensorEntry) -> bool:
         """Return True if a parameter, or what operators received of it, was zero at the first dumped step.

@@ -8,7 +8,7 @@ from mindinsight.server.debug.compare.norm_changes import norm_claims
 from mindinsight.server.debug.examine import OperatorKey, TensorResult, is_non_finite, operator_key
 from mindinsight.server.debug.fault import Fault
 from mindinsight.server.debug.overlay.graph_overlay import Overlay, Symptom, fault_key
-from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
+from mindinsight.server.debug.tensor_targets import is_gradient, is_weight, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator
 from mindinsight.server.formats.dumps.recorder_files import read_health
 from mindinsight.server.graph.model.graph import BACKWARD
@@ -41,7 +41,8 @@ def outside_of(overlay: Overlay, done: bool) -> Outside:
         made = Symptom.FAULT if fault is not None and fault.kind == "made" else Symptom.LOST
         lost = [key for key, symptom in overlay.symptoms.items() if symptom in (Symptom.LOST, made)]
         outside = [operators[key] for key in lost if key in operators and key not in nodes]
-        claims += outside_claims([operator for operator in outside if operator.type != "Parameter"])
+        backward = min((entry.sequence for entry in overlay.listing.entries if is_gradient(entry)), default=0)
+        claims += outside_claims([own for own in outside if own.type != "Parameter"], backward)
     weights = {*before, *afterwards}
     broken = [node for key, node in nodes.items() if operators[key].name in weights]
     return Outside(claims, broken)
@@ -59,9 +60,10 @@ def fault_claims(fault: Fault | None, nodes: Mapping[OperatorKey, int]) -> Itera
         yield Claim("claim.graph.fault_outside", "found", {"fault": fault.claim}, (about,))
 
 
-def outside_claims(operators: Sequence[Operator]) -> Iterator[Claim]:
-    """Yield a claim about ``operators`` with non-finite outputs that a graph lacks, if there are any."""
-    later = [name for operator in operators if _runs_later(name := operator.name)]
+def outside_claims(operators: Sequence[Operator], backward: int = 0) -> Iterator[Claim]:
+    """Yield a claim about ``operators`` with non-finite outputs that a graph lacks, if there are any. The
+    backward pass begins at the position ``backward``, 0 if there is none."""
+    later = [own for own in operators if _runs_later(own.name) or 0 < backward < own.sequence]
     parts = {"forward": len(operators) - len(later), "later": len(later)}
     if operators:
         named = [Claim(f"claim.part.graph.{part}", "note", {"n": n}) for part, n in parts.items() if n]

@@ -77,6 +77,7 @@ class Health:
     repeated: tuple[str, ...] = ()  # modules that ran several times with different norms
     damaged: tuple[str, ...] = ()  # fields of the file that hold something else
     reason: str = ""  # for which the recorder wrote the step, in its words
+    broke_again: bool = True  # when the recorder ran the step again, whose tensors these are
     ranks_differ: bool = False  # it wrote the step because gradients or weights differ between the ranks
 
 
@@ -154,6 +155,7 @@ def _health(content: Any, step: int) -> Health:
         tuple(name for name in repeated if isinstance(name, str)) if isinstance(repeated, list) else (),
         tuple(damaged),
         str(content.get("reason", "")),
+        content.get("broke_again") is not False,
         content.get("ranks_differ") is True,
     )
 

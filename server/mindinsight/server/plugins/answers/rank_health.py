@@ -15,6 +15,7 @@ from mindinsight.server.curves.rank_outliers import judge, rows_of_other_steps
 from mindinsight.server.plugins.answers.rank_pace import (
     SlowRank,
     is_pace,
+    is_slight,
     pace_claims,
     slow_by_scalars,
     slow_by_walls,
@@ -116,6 +117,8 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
         if (spread := spread_of([curves[number] for number in rest])) is not None:
             spreads.append((tag, [rows[number] for number in rest], spread))
         for stray in judgement.strays:
+            if is_pace(tag) and is_slight(stray, int(lines[stray.row].steps[0])):
+                continue
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankDivergence(tag, replace(stray, row=rows[stray.row], other=other)))
     elsewhere -= {stray.stray.row for stray in rank_strays if stray.stray.kind == "silent"}
@@ -171,8 +174,8 @@ def health_claims(
 ) -> list[Claim]:
     """Return the claims about the ranks of a job, or that they are alike.
 
-    They are in this order: slow ranks, ranks by the worst of their other divergences, two ranks that differ
-    from each other, and what is unknown.
+    They are in this order: ranks by the worst of their divergences, of which a slow pace comes after NaN and
+    the end of a recording, two ranks that differ from each other, and what is unknown.
 
     `compared` has the indices of the compared ranks for each scalar. `levels` are the claims about levels
     that differ without an outlier rank. ``left_out`` is the number of runs that the server does not show.
@@ -186,14 +189,15 @@ def health_claims(
             continue
         kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
         worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
-    claims = pace_claims(ranks, slow) if slow else []
+    claims: list[Claim] = []
     for kind in _WORST_FIRST:
+        if kind == "lasting":
+            claims += pace_claims(ranks, slow) if slow else []
         if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
             names = few([str(ranks[row].rank) for row in rows], _RANGES)
+            claims += _first_not_finite(ranks, rank_strays) if kind == "not_finite" else []
             claims.append(Claim(_KEYS[kind], "found", {"n": len(rows), "ranks": names}, evidence))
-            if kind == "not_finite":
-                claims += _first_not_finite(ranks, rank_strays)
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}

@@ -16,7 +16,7 @@ from mindinsight.server.types import Doubles, Ints
 
 _NAMED: Final = 8  # ranks that are named; the count tells how many there are
 _LEAST_PACE: Final = 0.01  # s: shorter steps are recorded at times that depend on the writer
-_LEAST_SLOWER: Final = 0.05  # share: less may be due to when in a step a rank records
+_LEAST_SLOWER: Final = 0.05  # share: less may be due to the load, or to when in a step a rank records
 _TIME: Final = re.compile(
     r"(step|iter(ation)?|batch)_?(time|duration|seconds|ms)|(time|seconds|ms)_per_(step|it|batch)",
     re.IGNORECASE,
@@ -40,6 +40,15 @@ class SlowRank:
 def is_pace(tag: str) -> bool:
     """Return True if a scalar is the time or rate of steps by its name."""
     return _TIME.search(tag) is not None or _RATE.search(tag) is not None
+
+
+def is_slight(stray: RankOutlier, first: int) -> bool:
+    """Return True for a time or rate of steps that differs by less than a machine's load explains, or only at
+    the ``first`` step, in which a training compiles and fills its caches."""
+    share = _share(stray)
+    return (share is not None and abs(share) < _LEAST_SLOWER) or (
+        stray.kind == "spikes" and stray.count == 1 and stray.step == first
+    )
 
 
 def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowRank]:
