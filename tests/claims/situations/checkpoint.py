@@ -203,6 +203,43 @@ def _moved_once(folder: Path, size: float, all_sizes: Mapping[int, float] = {5: 
     return series(folder, *saved)
 
 
+def _drawn_again(folder: Path, replaced: Mapping[int, str]) -> Question:
+    """Three matrices that change by a hundredth, and those drawn again before a checkpoint, by its number."""
+    random = np.random.default_rng(4)
+    weights = {f"{name}.weight": random.standard_normal((16, 16)) for name in "abc"}
+    saved = []
+    for number in range(8):
+        for name, values in weights.items():
+            new = random.standard_normal(values.shape)
+            weights[name] = new if name[0] in replaced.get(number, "") else values + 0.01 * new
+        saved.append(dict(weights))
+    return series(folder, *saved)
+
+
+@situation(
+    makes=["claim.checkpoint.replaced"],
+    never=["claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out"],
+)
+def a_network_that_was_initialized_again(folder: Path) -> Question:
+    return _drawn_again(folder, {5: "abc"})
+
+
+@situation(makes=["claim.checkpoint.replaced"], never=["claim.checkpoint.stands_out"])
+def two_layers_that_were_initialized_again(folder: Path) -> Question:
+    return _drawn_again(folder, {5: "ab"})
+
+
+@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.replaced"])
+def checkpoints_of_unrelated_networks(folder: Path) -> Question:
+    """As of several seeds."""
+    return _drawn_again(folder, dict.fromkeys(range(8), "abc"))
+
+
+@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.replaced"])
+def a_network_that_leaves_its_initial_weights_at_once(folder: Path) -> Question:
+    return _drawn_again(folder, {1: "abc"})
+
+
 @situation(makes=["claim.checkpoint.stands_out", "claim.checkpoint.largest_step"])
 def matrix_that_changes_fifty_times_as_much_once(folder: Path) -> Question:
     return _moved_once(folder, 0.5)

@@ -250,3 +250,15 @@ def test_the_smallest_beside_the_largest_values_give_no_warning() -> None:
         for bad in kinds:
             result = compare_groups([(steps, good)] * 3, [(steps, bad)] * 2)
             assert result.shift is None or np.isfinite(result.shift)
+
+
+def test_an_extreme_bad_run_does_not_hide_the_others() -> None:
+    random, steps = np.random.default_rng(0), np.arange(400)
+
+    def curve(end: float) -> tuple[Any, Any]:
+        return steps, end + (2.3 - end) * np.exp(-steps / 30) + 0.02 * random.standard_normal(400)
+
+    good = [curve(0.22) for _ in range(4)]
+    extreme = steps, np.clip(2.3 * np.exp((steps - 60) / 60), 2.3, 1000)
+    assert compare_groups(good, [curve(2.32), curve(2.32), curve(2.31), extreme]).runs == 4
+    assert compare_groups(good, [curve(0.22), curve(0.22), curve(0.22), extreme]).runs == 1

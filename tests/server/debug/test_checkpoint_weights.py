@@ -212,8 +212,8 @@ def rows(tmp_path: Path) -> dict[str, TimelineRow]:
 
 
 def test_a_cell_says_how_far_a_tensor_moved_and_what_broke(rows: dict[str, TimelineRow]) -> None:
-    start, frozen = TimelineCell("start", None, 0), TimelineCell("unchanged", 0.0, 0)
-    assert rows["moves"].cells == (start, TimelineCell("changed", 2.0, 0), frozen)
+    start, frozen = TimelineCell("start", None, 0), TimelineCell("unchanged", 0.0, 0, 1.0)
+    assert rows["moves"].cells == (start, TimelineCell("changed", 2.0, 0, 1.0), frozen)
     assert rows["frozen"].cells == (start, frozen, frozen)
     assert rows["old"].cells == (start, TimelineCell("absent"), TimelineCell("absent"))
     assert rows["new"].cells == (TimelineCell("absent"), TimelineCell("absent"), start)

@@ -309,10 +309,13 @@ def _with_runs(
     means = _means(deviations[:, extent[0] : extent[1] + 1])
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
+    usual, good_most = float(np.median(towards[split:])), float(np.abs(towards[:split]).max())
+    if usual > _FARTHER * good_most:  # one extreme run must not hide the others
+        shift = math.copysign(min(abs(shift), usual), shift)
     same = int((towards[split:] > _OF_SHIFT * abs(shift)).sum())
     if sides := _beyond(means[:split], means[split:]):
         return _sided(replace(divergence, runs=sum(sides)), sides, means, split)
-    far = max(_OF_SHIFT * abs(shift), _FARTHER * float(np.abs(towards[:split]).max()))
+    far = max(_OF_SHIFT * abs(shift), _FARTHER * good_most)
     if not (others := int((towards[split:] < -far).sum())) or split < _FEWEST_GOOD:
         return replace(divergence, runs=same)
     sides = (same, others) if shift > 0 else (others, same)

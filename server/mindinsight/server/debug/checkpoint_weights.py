@@ -422,6 +422,7 @@ class TimelineCell:
     state: CellState
     change: float | None = None  # L2 of the difference / L2 before, None if undefined
     non_finite: int | None = None  # number of non-finite elements, None if they cannot be counted
+    cosine: float | None = None  # with the tensor before, None if undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,6 +496,8 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
     share. States of optimizers and counters are left out."""
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
+    # A bias begins near zero, so that it changes most of all for its norm.
+    weights = [row for row in weights if len(row.shape) > 1] or weights
     changes = [
         (cell.change, row, at)
         for row in weights
@@ -563,17 +566,22 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
         return TimelineCell("unreadable")
     if previous is None:
         return TimelineCell("start", None, non_finite)
-    return TimelineCell(*_compared(previous[0], file, previous[1], weight), non_finite)
+    state, change, cosine = _compared(previous[0], file, previous[1], weight)
+    return TimelineCell(state, change, non_finite, cosine)
 
 
-def _compared(file: WeightFile, other: WeightFile, before: Weight, now: Weight) -> tuple[State, float | None]:
-    """Return how a tensor differs in another file, and its relative change, None if that is undefined."""
+def _compared(
+    file: WeightFile, other: WeightFile, before: Weight, now: Weight
+) -> tuple[State, float | None, float | None]:
+    """Return how a tensor differs in another file, its relative change and cosine, None if undefined."""
     difference = compare_tensor(file, other, before, now)
     if difference.state == "unchanged":
-        return "unchanged", 0.0
+        return "unchanged", 0.0, 1.0
     # A distance that leaves out elements, because they are not finite on one side, is not the change.
     measures = difference.measures if not difference.apart else None
-    return difference.state, measures.relative_distance if measures else None
+    if measures is None:
+        return difference.state, None, None
+    return difference.state, measures.relative_distance, measures.cosine
 
 
 def count_non_finite(values: Values) -> int | None:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 _NAMED: Final = 3  # tensors that one sentence lists
 _STILL: Final = 2  # checkpoints: a single equal one may be a copy of the last
-STANDING_OUT: Final = ("claim.checkpoint.stands_out", "claim.checkpoint.all_stand_out")
+STANDING_OUT: Final = tuple(
+    f"claim.checkpoint.{name}" for name in ("stands_out", "all_stand_out", "replaced")
+)
 STOPPING: Final = ("claim.checkpoint.stopped", "claim.checkpoint.stopped_all")
 _SHAPES: Final = ("shape", "reshaped")
 _MATRIX: Final = 2  # axes: a bias begins near zero, where its changes are large for its norm
 _FIRST: Final = (
     3  # columns of a row that do not stand out: weights that begin at zero grow by any factor there
 )
+_UNRELATED: Final = 0.3  # cosine, that random matrices of `_LARGE` or more elements do not reach
+_RELATED: Final = 0.7  # cosine of neighbouring checkpoints of one training
+_LARGE: Final = 64  # elements
 _FEWEST: Final = 5  # changes that tell what is usual, of a weight; half as many weights of a checkpoint
 _STANDS_OUT: Final = 10.0  # times the usual change
 _SPREADS: Final = 10.0  # of all such ratios, by which the largest exceeds them
@@ -53,7 +58,34 @@ def history_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> I
     elif still and not moving:
         last = max(at for _, at in still)
         yield from _claim("stopped_all", [(name, last) for name, _ in still], checkpoints, "note")
-    yield from _stands_out([row for row in weights if len(row.shape) >= _MATRIX], checkpoints)
+    matrices = [row for row in weights if len(row.shape) >= _MATRIX]
+    yield from list(_replaced(matrices, checkpoints)) or _stands_out(matrices, checkpoints)
+
+
+def _replaced(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Yield a claim about the first checkpoint in which matrices are unrelated to themselves before, as after
+    a new initialization, though they keep their direction at all others. The first change is left out: it may
+    lead away from the initial weights."""
+    if not weights or len(checkpoints) < _FEWEST:
+        return
+    table = np.array(
+        [[np.nan if cell.cosine is None else cell.cosine for cell in row.cells] for row in weights]
+    )
+    table[[np.prod(row.shape) < _LARGE for row in weights]] = np.nan
+    lost = table < _UNRELATED
+    lost[:, :2] = False
+    once = (lost.sum(axis=1) == 1) & ((table > _RELATED) | np.isnan(table) | lost)[:, 2:].all(axis=1)
+    lost[~once] = False
+    columns = np.flatnonzero(lost.any(axis=0))
+    if not len(columns):
+        return
+    at = int(columns[0])
+    rows = np.flatnonzero(lost[:, at])
+    names = [weights[int(row)].name for row in rows]
+    values = {"n": len(names), "names": few(names, _NAMED), "checkpoint": checkpoints[at]}
+    values |= {"count": len(weights), "cosine": float(f"{np.abs(table[rows, at]).max():.2g}")}
+    evidence = tuple({"tensor": name, "checkpoint": checkpoints[at]} for name in names[:_NAMED])
+    yield Claim("claim.checkpoint.replaced", "found", values, evidence)
 
 
 def _stands_out(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
