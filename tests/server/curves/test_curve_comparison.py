@@ -255,7 +255,7 @@ def test_the_smallest_beside_the_largest_values_give_no_warning() -> None:
 def test_an_extreme_bad_run_does_not_hide_the_others() -> None:
     random, steps = np.random.default_rng(0), np.arange(400)
 
-    def curve(end: float) -> tuple[Any, Any]:
+    def curve(end: float) -> tuple[Ints, Doubles]:
         return steps, end + (2.3 - end) * np.exp(-steps / 30) + 0.02 * random.standard_normal(400)
 
     good = [curve(0.22) for _ in range(4)]
