@@ -86,6 +86,24 @@ def test_search_by_words_patterns_and_comparisons(page: Any, url: Any) -> None:
         expect(page.locator("td.name")).to_have_count(len(runs))
 
 
+def test_a_search_compares_the_scalar_that_the_column_of_this_name_shows(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    for run, tag, value in (
+        ("a", "train/loss", 0.4),
+        ("b", "loss", 0.3),
+        ("c", "loss", 0.9),
+        ("d", "d_loss", 0.1),
+    ):
+        with SummaryRecord(str(tmp_path / run)) as record:
+            record.add_value("scalar", tag, value, step=1)
+    page.goto(serve(tmp_path))
+    expect(page.get_by_role("columnheader", name="loss", exact=False).first).to_be_visible()
+    search(page, "loss<0.45")
+    expect(page.locator("td.name")).to_have_count(2)
+    assert sorted(names(page)) == ["a", "b"]
+
+
 def test_a_search_shows_how_it_was_understood_and_has_a_way_back(page: Any, url: Any) -> None:
     page.goto(url)
     search(page, "momentum batch_size>=1e1 loss>=1")  # the optimizer of lenet, in a setting

@@ -402,10 +402,11 @@ def _judged(
         step = int(shared[rows[_near(plain, int(over[0]), len(rows))]])
         return replace(facts, verdict="drifts", onset=step, noise=noise)
     if len(over) >= _APART * len(rows) and (row := _growth_start(values, base, floor)) is not None:
-        facts = replace(facts, verdict="not_finite", onset=int(shared[rows[row]]))
+        growth, onset = _growth(shared[rows], sizes), int(shared[rows[row]])
         if facts.broken is not None:
-            return facts
-        return replace(facts, verdict="grows", growth=_growth(shared[rows], sizes))
+            return replace(facts, verdict="not_finite", onset=onset)
+        if growth.late > growth.early:  # not only as a share of the curves nearby
+            return replace(facts, verdict="grows", onset=onset, growth=growth)
     if facts.broken is not None:
         return replace(facts, verdict="not_finite", onset=facts.broken)
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))

@@ -1,7 +1,7 @@
 // Order of scalars in the columns: the most common ones first.
 
 import { latest } from "../../core/latest.js";
-import { byCoverage, joinTags } from "./joined.js";
+import { byCoverage, joinTags, titleOf } from "./joined.js";
 
 /** @typedef {import("./joined.js").TagRow} TagRow */
 
@@ -23,6 +23,9 @@ export function createOrder(app, element) {
   return {
     /** Names for columns; tags of one meaning are one. */
     names: () => found ?? all,
+
+    /** The tags behind the column with this heading; undefined if there is none. @param {string} heading */
+    column: (heading) => [...joined].find(([name]) => titleOf(name) === heading)?.[1],
 
     /** The tags behind the name of a column. @param {string} name */
     members: (name) => joined.get(name) ?? [name],

@@ -104,8 +104,13 @@ export function createValues(app, element) {
   let tags = [];
   const order = createOrder(app, element);
 
-  /** Tags that a short name may mean: itself, then those that hold it, short first. @param {string} name */
+  /**
+   * Tags that a name may mean: those of the column with this name, else those that hold it, short first.
+   * @param {string} name
+   */
   const tagsFor = (name) => {
+    const column = order.column(name);
+    if (column) return column;
     const holding = tags.filter((tag) => tag.toLowerCase().includes(name.toLowerCase()));
     const first = (/** @type {string} */ tag) => Number(tag !== name);
     return holding

@@ -18,6 +18,7 @@ import { infinities, slotText } from "../../components/dump/rows.js";
 /** @typedef {import("../../core/answers.js").FirstFaults} FirstFaults */
 /** @typedef {import("../../core/answers.js").Statistics} Statistics */
 /** @typedef {import("../../core/answers.js").Tensor} Tensor */
+/** @typedef {import("../../core/claims.js").Claim} Said */
 /** @typedef {import("../../core/dom.js").Child} Child */
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -130,7 +131,7 @@ function explainLink({ app, state, dumps }) {
  * @param {FirstFaults} answer
  */
 function allClear(app, { claims, damage }) {
-  const reported = (/** @type {import("../../core/claims.js").Claim} */ claim) => claim.key === "claim.ranks.reported";
+  const reported = (/** @type {Said} */ claim) => claim.key === "claim.ranks.reported";
   const said = claims.filter((claim) => reported(claim) || (!isScope(claim) && claim.verdict !== "found"));
   const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown" && !reported(claim));
   return h(
