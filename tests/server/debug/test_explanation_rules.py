@@ -118,10 +118,10 @@ def test_the_squares_of_a_variance_overflow_in_float32_and_not_below() -> None:
 
 
 def test_a_quotient_beside_a_sum_divides_zero_by_zero() -> None:
-    zero, one = np.zeros(1, np.float32), np.ones(1, np.float32)
-    cause = require(cause_of("aten::addcdiv_", element(one * np.nan, one, zero, zero)))
+    zero, unit = np.zeros(1, np.float32), np.ones(1, np.float32)
+    cause = require(cause_of("aten::addcdiv_", element(unit * np.nan, unit, zero, zero)))
     assert cause.reason == "zero_by_zero"
-    assert cause_of("aten::addcdiv_", element(one * np.nan, one, zero, one)) is None
+    assert cause_of("aten::addcdiv_", element(unit * np.nan, unit, zero, unit)) is None
 
 
 def test_an_overflow_is_claimed_where_the_inputs_can_reach_it() -> None:

@@ -185,15 +185,10 @@ def _ranked(source: ReportSource, part: Part) -> Iterator[tuple[int, float, Clai
     for claim in part.faults:
         mild = claim.key in _MILD and not (dead and claim.key == "claim.check.initial")
         first = min(_steps(claim), default=claim.values.get("about", at))
-        after = aims_of(claim) & {"accuracy", "error"}
-        order = (
-            2
-            if after
-            else 3
-            if first == math.inf
-            else int("about" in claim.values and not any(_steps(claim)))
-        )
-        yield 4 if mild or is_passing(claim) else order, first, _in_dump(source, part.dump, claim)
+        about = "about" in claim.values and not any(_steps(claim))
+        after = bool(aims_of(claim) & {"accuracy", "error"})
+        order = [mild or is_passing(claim), first == math.inf, after, about, True].index(True)
+        yield -order, first, _in_dump(source, part.dump, claim)
 
 
 def _steps(claim: Claim) -> Iterator[int]:

@@ -462,27 +462,23 @@ def _search_step(
             operators = list_operators(dump, rank, step).items
             numbers = compares_arguments(dump) or dump.framework != "pytorch"  # MindSpore's are tensors
             search = OriginSearch(items, operators, measure, dump.level == MODULES, numbers)
-            origin = search.origin()
-            if origin:
+            if origin := search.origin():
                 scale = skipped_scale(origin, items, measure)
                 if scale is not None:
-                    coverage.skipped[step] = scale
-                    coverage.scaled += 1
+                    coverage.skipped[step], coverage.scaled = scale, coverage.scaled + 1
                     continue
-                origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
+                gaps = gaps_at(dump, [rank], [step])
                 others = search.other_inputs(origin.entry) if origin.kind == "met" else []
                 results = tuple(search.results(origin.entry))
+                origin = _without_guess(origin, gaps)
                 fault = Fault(origin, rank, step, results, tuple(others), items, operators)
-                if not listing.damage and not gaps_at(dump, [rank], [step]):
-                    later, last = _later_finite(fault, search, measure)
-                    fault = replace(fault, later=later, last=last)
-                report.faults.append(fault)
+                later = (0, "") if listing.damage or gaps else _later_finite(fault, search, measure)
+                report.faults.append(replace(fault, later=later[0], last=later[1]))
                 return
-        if search is not None and is_non_finite(result) and scale is not None:
-            coverage.scaled += 1
-        elif search is not None and is_non_finite(result):
-            coverage.masks += 1
-            coverage.open_masks += search.is_open_mask(result.entry)
+        if search is not None and is_non_finite(result):
+            coverage.scaled += scale is not None
+            coverage.masks += scale is None
+            coverage.open_masks += scale is None and search.is_open_mask(result.entry)
 
 
 def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> tuple[int, str]:

@@ -38,8 +38,8 @@ def test_names_norms_and_factor_are_in_the_sentences() -> None:
         "Norms on rank 0 at step 25, compared with those of step 20, 5 steps before"
     )
     assert "b.weight changed: its norm was 3 and is 30000, 10000 times" in sentence(weight)
-    place, change = "begins at b, or between it and the modules before", "was 5 and is 50000, 10000 times"
-    assert f"{place}: the norm of its output {change}" in sentence(output)
+    where, change = "begins at b, or between it and the modules before", "was 5 and is 50000, 10000 times"
+    assert f"{where}: the norm of its output {change}" in sentence(output)
     assert "The output of the one module compared before it is 1 times" in sentence(output)
     assert (weight.evidence, output.evidence) == (({"weight": "b.weight"},), ({"module": "b"},))
 

@@ -15,7 +15,7 @@ GRADIENT = "Gradients/Default/fc-Linear/_to_copy-op0"
 
 
 @pytest.mark.parametrize(
-    ("scale", "found", "dtype", "skipped"),
+    ("scale", "infinite", "dtype", "skipped"),
     [
         (65536.0, 1.0, np.float16, 65536.0),
         (1.0, 1.0, np.float16, None),
@@ -25,11 +25,11 @@ GRADIENT = "Gradients/Default/fc-Linear/_to_copy-op0"
     ],
 )
 def test_a_scaler_must_have_seen_the_overflow_at_a_scale_above_one(
-    tmp_path: Path, scale: float | None, found: float | None, dtype: type, skipped: float | None
+    tmp_path: Path, scale: float | None, infinite: float | None, dtype: type, skipped: float | None
 ) -> None:
     step = Dump(tmp_path).iteration(0)
     step.output(GRADIENT, np.asarray([1.0, np.inf], dtype))
-    for slot, number in enumerate((scale, 1.0, found)):
+    for slot, number in enumerate((scale, 1.0, infinite)):
         if number is not None and scale is not None:
             step.input("Default/_amp_update_scale_-op0", np.float32(number), slot)
     entries = list_tensors(open_dump(tmp_path), 0, 0).items
