@@ -52,6 +52,37 @@ def test_names_that_differ_in_numbers_are_paired_in_order() -> None:
     assert pairs == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "alike")]
 
 
+def test_an_operator_more_on_one_side_shifts_no_other() -> None:
+    """One that adds a number was inserted in the first block, so that the numbers behind it differ."""
+    ours = [
+        *(("a/add-op0", "input", slot) for slot in "01"), "a/add-op0",
+        ("a/add-op1", "input", "0"), "a/add-op1",
+        *(("a/add-op2", "input", slot) for slot in "01"), "a/add-op2",
+        *(("b/add-op3", "input", slot) for slot in "01"), "b/add-op3",
+    ]  # fmt: skip
+    theirs = [
+        *(("a/add-op0", "input", slot) for slot in "01"), "a/add-op0",
+        *(("a/add-op1", "input", slot) for slot in "01"), "a/add-op1",
+        *(("b/add-op2", "input", slot) for slot in "01"), "b/add-op2",
+    ]  # fmt: skip
+    pairs = {target: reference for target, reference, _ in matches(ours, theirs)}
+    assert pairs == {
+        "a/add-op0": "a/add-op0",
+        "a/add-op1": None,
+        "a/add-op2": "a/add-op1",
+        "b/add-op3": "b/add-op2",
+    }
+
+
+def test_fewer_recorded_operators_keep_their_names() -> None:
+    pairs = matches(["a/add-op0", "b/add-op2"], ["a/add-op0", "a/add-op1", "b/add-op2"])
+    assert [pair[:2] for pair in pairs] == [
+        ("a/add-op0", "a/add-op0"),
+        ("b/add-op2", "b/add-op2"),
+        (None, "a/add-op1"),
+    ]
+
+
 def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:
     ours = [("f", "output", "0", (4, 8)), ("g", "output", "0", (4, 2)), ("g.backward", "output", "0", (4, 2))]
     theirs = [("u", "output", "0", (4, 8)), ("v", "output", "0", (9, 9)), ("w", "output", "0", (4, 2))]

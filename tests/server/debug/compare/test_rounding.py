@@ -22,6 +22,23 @@ def test_a_view_of_a_sum_that_cancels_differs_by_rounding_too(tmp_path: Path) ->
     assert rounded == [("sum", "output"), ("view", "input"), ("view", "output"), ("exp", "input")]
 
 
+def test_what_sums_or_divides_by_its_own_size_follows_from_rounding(tmp_path: Path) -> None:
+    """An optimizer divides a gradient by its own size, and so makes updates of any size of rounding."""
+    sides = [cancelling(by, error) for by, error in ((1e-5, 3e-7), (0, -2e-7))]
+    for calls in sides:
+        (total,) = calls["Torch.sum.0.forward"]["outputs"]
+        calls["Torch.sum.1.forward"] = {"inputs": [total], "outputs": [total.sum(keepdims=True)]}
+        update = {"inputs": [total], "outputs": [np.sign(total) * 1e-3]}
+        calls["Torch.optimizer-Adam.0.forward"] = update
+    rows = rows_of(tmp_path, sides[0], sides[1])
+    rounded = [entry_of(row).recorded for row in rows if row.rounding and entry_of(row).direction == "output"]
+    assert rounded == [
+        "Torch.sum.0.forward",
+        "Torch.sum.1.forward",
+        "Torch.optimizer-Adam.0.forward",
+    ]
+
+
 def test_the_coarser_type_stays_behind_what_is_computed(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, cast(3e-3, np.float16), cast(0, np.float32))
     assert [row.coarser for row in rows] == ["", "", "", "float16", "float16", "float16"]

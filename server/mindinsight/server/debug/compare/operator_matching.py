@@ -1,6 +1,7 @@
 """Matching of the operators of two dumps, by map, name or place, and comparison of their arguments."""
 
 import json
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -70,7 +71,7 @@ _MODULE_NAME: Final = re.compile(
     r"(?:Cell|Module)\.(?P<path>.+)\.[^.]+\.(?P<way>forward|backward|parameters_grad)\.(?P<n>\d+)"
 )
 _API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
-_OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
+_OPERATOR_NUMBER: Final = re.compile(r"-op(\d+)")
 _SAME_NUMBERS: Final = 0.9  # share of names in common from which numbers mean the same on both sides
 _MOST_ALIKE: Final = 200  # paths with one innermost scope; more are not searched for a wrapper
 _COUNTED: Final = ("alike", "place")  # ways in which several operators may have one key
@@ -156,6 +157,9 @@ def match_operators(
                 del candidates[key_value]  # which of them belong together is unknown
                 continue
             wanted[key_value] -= 1
+            if way in _COUNTED and _differ_in_size(group, free[candidates[key_value][0]], shapes):
+                candidates[key_value].pop(0)  # another operator ran in its place
+                continue
             by: Way = way if group is originals[position] else "renamed"
             matched[position] = (free.pop(candidates[key_value].pop(0)), by)
     _align(targets, matched, free, shapes)
@@ -235,18 +239,44 @@ def _kind(group: Group) -> Hashable:
 
 def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> set[Hashable]:
     """Return the kinds of operators that are numbered differently on both sides. One side has more
-    operators of such a kind, for example gradients of layers that the other side froze, and operators of
-    one name have outputs of different shapes. If one side merely recorded fewer, the shapes agree."""
+    operators of such a kind, for example gradients of layers that the other side froze. Operators of one
+    number have tensors of different shapes or are in different scopes. If one side merely recorded fewer,
+    they agree."""
     counts = Counter(map(_kind, targets)), Counter(map(_kind, references))
-    others = {group.operator: group for group in references if _OPERATOR_NUMBER.search(group.operator)}
+    inputs = _has_inputs(targets) and _has_inputs(references)
+    others = {_number(group): group for group in references if _number(group)}
     kinds = set[Hashable]()
     for group in targets:
-        kind, other = _kind(group), others.get(group.operator)
+        kind, other = _kind(group), others.get(_number(group))
         if other is None or kind in kinds or counts[0][kind] == counts[1][kind]:
             continue
-        if _signature(group, shapes) != _signature(other, shapes):
+        same = _signature(group, shapes, inputs) == _signature(other, shapes, inputs)
+        if not same or _scopes(group) != _scopes(other):
             kinds.add(kind)
     return kinds
+
+
+def _number(group: Group) -> Hashable:
+    """Return the kind and the number of an operator, None without a number."""
+    match = _OPERATOR_NUMBER.search(group.operator)
+    return match and (_kind(group), match[1])
+
+
+def _differ_in_size(group: Group, other: Group, shapes: Shapes) -> bool:
+    """Return True if two numbered operators have outputs of different numbers of elements."""
+    if not (_OPERATOR_NUMBER.search(group.operator) and _OPERATOR_NUMBER.search(other.operator)):
+        return False
+    sides = [
+        [shapes(entry) for entry in own.entries if entry.direction == "output"] for own in (group, other)
+    ]
+    known = [[math.prod(shape) for shape in side if shape is not None] for side in sides]
+    return all(len(side) == len(sizes) for side, sizes in zip(sides, known, strict=True)) and (
+        known[0] != known[1] and len(known[0]) == len(known[1])
+    )
+
+
+def _has_inputs(groups: Iterable[Group]) -> bool:
+    return any(entry.direction == "input" for group in groups for entry in group.entries)
 
 
 def _keys(
@@ -329,13 +359,14 @@ def _place(group: Group, scopes: Scopes) -> Hashable:
 def _align(
     targets: Sequence[Group], matched: dict[int, tuple[Group, Way]], free: dict[int, Group], shapes: Shapes
 ) -> None:
-    """Match remaining operators of both sides that have equal types and outputs in the same order."""
+    """Match remaining operators of both sides that have equal types and shapes in the same order."""
     unmatched = [position for position in range(len(targets)) if position not in matched]
     unmatched_references = list(free)
     if not unmatched or not unmatched_references or max(len(unmatched), len(unmatched_references)) > ALIGNED:
         return
-    signatures = [_signature(targets[position], shapes) for position in unmatched]
-    reference_signatures = [_signature(free[position], shapes) for position in unmatched_references]
+    inputs = _has_inputs(targets) and _has_inputs(free.values())
+    signatures = [_signature(targets[position], shapes, inputs) for position in unmatched]
+    reference_signatures = [_signature(free[position], shapes, inputs) for position in unmatched_references]
     for start, reference_start, size in SequenceMatcher(
         None, signatures, reference_signatures, autojunk=False
     ).get_matching_blocks():
@@ -346,14 +377,13 @@ def _align(
             )
 
 
-def _signature(group: Group, shapes: Shapes) -> Hashable:
-    """Return the pass, type and output shapes of an operator."""
+def _signature(group: Group, shapes: Shapes, inputs: bool) -> Hashable:
+    """Return the pass and type of an operator, and the shapes of its outputs, or of all its tensors with
+    ``inputs``."""
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
-    return (
-        way,
-        group.entries[0].type,
-        tuple(shapes(entry) for entry in group.entries if entry.direction == "output"),
-    )
+    sides = ("input", "output") if inputs else ("output",)
+    sizes = tuple((entry.direction, shapes(entry)) for entry in group.entries if entry.direction in sides)
+    return way, group.entries[0].type, sizes
 
 
 def _slot(entry: TensorEntry) -> Hashable:

@@ -9,6 +9,7 @@ from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.tolerance import coarsest
 from mindinsight.server.debug.conditions.expected_hits import rounding_of_sum
 from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.debug.tensor_targets import is_update
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 Note: TypeAlias = tuple[str, bool]  # coarsest type behind a tensor, and if its difference is rounding alone
@@ -35,7 +36,9 @@ class RoundingNotes:
         before = {id(row): self._before(row) for row in inputs}
         used = [_types(row) + (before[id(row)][0],) for row in inputs if _may_differ(row)]
         behind = coarsest(dtype for dtypes in used for dtype in dtypes)
-        noise = sum(_amount(row) for row in inputs if before[id(row)][1])
+        noise = sum(_amount(row) * _reduced(row, rows) for row in inputs if before[id(row)][1])
+        differing = [row for row in inputs if _may_differ(row)]
+        alone = bool(differing) and all(before[id(row)][1] for row in differing)
         for row in rows:
             if not _is_output(row):
                 yield before[id(row)]
@@ -43,6 +46,7 @@ class RoundingNotes:
             own = _types(row)
             coarser = behind if coarsest(own) and coarsest((*own, behind)) != coarsest(own) else ""
             rounded = 0 < _amount(row) <= max(noise, _rounding(row, inputs, behind))
+            rounded = rounded or (alone and _is_of_optimizer(row) and _amount(row) > 0)
             self._types |= dict.fromkeys(_sides(row), coarsest((*own, behind)))
             if rounded:
                 self._rounded.add(_sides(row))
@@ -54,6 +58,19 @@ class RoundingNotes:
         own = coarsest(_types(row))
         behind = coarsest([own, *(self._types.get(values, "") for values in sides if values is not None)])
         return behind if own and behind != own else "", sides in self._rounded
+
+
+def _reduced(row: Compared, rows: Sequence[Compared]) -> float:
+    """Return how many elements of an input go into each of an output, at least 1: differences add up."""
+    outputs = [other.target.statistics.count for other in rows if _is_output(other) and other.target]
+    size = (row.target.statistics.count if row.target else None) or 0
+    return max([1.0, *(size / count for count in outputs if count)])
+
+
+def _is_of_optimizer(row: Compared) -> bool:
+    """Return True for an operator of an optimizer, which divides a gradient of rounding by its own size."""
+    entry = row.pair.target or row.pair.reference
+    return entry is not None and is_update(entry)
 
 
 def _is_output(row: Compared) -> bool:
