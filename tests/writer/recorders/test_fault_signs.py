@@ -301,6 +301,12 @@ def test_the_weight_that_grew_most_is_named() -> None:
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 
 
+def test_norms_that_differ_have_as_many_digits_as_tell_them_apart() -> None:
+    signs = [RankSign(0, norm) for norm in (1.5, 1.5, 1.5023)]
+    sentence = Replicas(True).check(7, signs)
+    assert sentence.endswith("norm 1.5 on rank 0, 1.5 on rank 1, 1.502 on rank 2")
+
+
 SPLIT = Examined("the gradients differ between the ranks: norm 1, 2", 3, ranks_differ=True)
 
 

@@ -63,7 +63,9 @@ def _settings_claims(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iter
     if renamed:
         facts = {"n": len(renamed), "settings": few(renamed, 2 * NAMED)}
         yield Claim("claim.explain.settings_renamed", "note", facts)
-    for key, names in (("settings_naming", naming), ("settings_alone", sorted(ours.keys() ^ theirs.keys()))):
+    known = {**theirs, **ours}
+    alone = [f"{name}={exact_as_text(known[name])}" for name in sorted(ours.keys() ^ theirs.keys())]
+    for key, names in (("settings_naming", naming), ("settings_alone", alone)):
         if names:
             yield Claim(f"claim.explain.{key}", "note", {"n": len(names), "names": few(names, 2 * NAMED)})
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import mindinsight
+from mindinsight.server.claims import sentence
 from mindinsight.server.plugins.answers.answers_routes import why_claims
 from mindinsight.server.plugins.answers.why_settings import (
     conjunction_claims,
@@ -65,3 +66,11 @@ def test_a_pair_of_settings_comes_after_a_setting_that_explains_more(tmp_path: P
         ("claim.why.both_all_good", 0.8),
     ]
     assert effects(lambda n: n in both or n in (0, 50))[0] == ("claim.why.both_all_bad", 0.85)
+
+
+def test_an_interval_has_as_many_digits_as_tell_its_values_apart(tmp_path: Path) -> None:
+    rates = [0.0005740064994399716, 0.00057404, 0.0011, 0.0013, 0.0017, 0.01732968715314537]
+    runs = recorded(tmp_path, [{"lr": rate * (1 if n < 6 else 100)} for n, rate in enumerate(rates * 2)])
+    rows = settings(runs[:6], runs[6:])
+    texts = " ".join(sentence(claim) for claim in setting_claims(rows, 1, 6, 6))
+    assert "0.00057401 to 0.01733" in texts

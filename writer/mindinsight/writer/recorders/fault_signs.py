@@ -123,7 +123,12 @@ def _who(away: Sequence[int], norms: Sequence[float]) -> str:
 
 
 def _by_rank(norms: Sequence[float]) -> str:
-    return ", ".join(f"{norm:.9g} on rank {number}" for number, norm in enumerate(norms[:8]))
+    """Return the norms by rank, with as many digits as tell different ones apart, three at least."""
+    for digits in range(3, 18):
+        texts = [f"{norm:.{digits}g}" for norm in norms]
+        if len(set(texts)) == len(set(norms)):
+            break
+    return ", ".join(f"{text} on rank {number}" for number, text in enumerate(texts[:8]))
 
 
 def _joined(ranks: Sequence[int]) -> str:

@@ -202,6 +202,9 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 
+_DIGITS: Final = range(4, 17)
+
+
 def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
     """Return the values of a region as parts of a sentence: numbers as an interval, texts one by one. They
     are written in full if two of ``every`` value of the setting would look alike otherwise."""
@@ -211,15 +214,18 @@ def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
     distinct = {repr(value) for value in every}
     shown = {_shown(value) for value in every}
     words = [repr(value) if len(shown) < len(distinct) else exact_as_text(value) for value in known]
+    if len(numbers) == len(known) > 1 and len(shown) < len(distinct):
+        digits = next((n for n in _DIGITS if len({_shown(value, n) for value in every}) == len(distinct)), 17)
+        words = [_shown(value, digits) for value in known]
     if len(numbers) < len(known) or len(known) < 2:
         return [*unset, *few(words, _TEXTS)]
     return [*unset, Claim("claim.part.lineage.range", "note", {"low": words[0], "high": words[-1]})]
 
 
-def _shown(value: Value) -> str:
-    """Return a value as a sentence shows it."""
+def _shown(value: Value, digits: int = 4) -> str:
+    """Return a value as a sentence shows it, a number with so many significant digits."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return format_number(value)
+        return format_number(value, digits)
     return str(value)
 
 
