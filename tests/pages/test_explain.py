@@ -73,7 +73,7 @@ def test_another_run_is_chosen_and_a_healthy_one_says_what_was_searched(page: Pa
     expect(part(page, "checks")).to_contain_text("All values of Default/act-ReLU/relu-op0 output 0 are zero")
     page.get_by_role("combobox", name="Run", exact=True).fill("healthy")
     story = page.locator(".answer-story")
-    expect(story.locator("p").first).to_have_text("Nothing was found. Searched:")
+    expect(story.locator("p").first).to_have_text("No fault was found. Searched:")
     expect(story.get_by_role("listitem").first).to_have_text("1 scalar for NaN and infinity")
     expect(story.locator("[data-claim='claim.explain.unrecorded']")).to_contain_text("The run has no dump")
     expect(page.locator(".explain-part")).to_have_count(0)

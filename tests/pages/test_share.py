@@ -132,7 +132,7 @@ def test_pictures_are_in_the_file(page: Any, samples: Any, tmp_path: Path, opene
     [
         ("graph?run=lenet", "24 operators", []),
         ("overview?run=lenet", "MnistDataset", ["lenet"]),
-        ("explain?run=lenet", "Nothing was found", []),
+        ("explain?run=lenet", "No fault was found", []),
         ("scalar?runs=lenet,images&q=loss", "loss/auto", ["lenet"]),
         ("align?run=lenet&baseline=ranks/rank_0", "differs by more than", ["lenet", "ranks/rank_0"]),
     ],

@@ -181,7 +181,7 @@ def test_a_healthy_run_has_one_sentence_that_tells_what_was_searched(tmp_path: P
             record.add_value("scalar", "loss", 1 / (1 + step), step=step)
     (summary,) = parts_of(tmp_path, "./run").values()
     assert text_of(summary).startswith(
-        "Nothing was found. Searched: 1 scalar for NaN and infinity, 1 loss or norm"
+        "No fault was found. Searched: 1 scalar for NaN and infinity, 1 loss or norm"
     )
 
 

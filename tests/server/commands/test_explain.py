@@ -52,7 +52,7 @@ def test_nothing_found_and_nothing_to_search_have_their_own_exit_codes(
     unsearched = [line for line in lines if not line.startswith("  - ")]
     sentence = "The run has no dump, so weights, gradients and activations were not searched."
     assert unsearched == ([] if expected else [sentence])
-    assert (nothing == "Nothing was found. Searched:") == (not expected)
+    assert (nothing == "No fault was found. Searched:") == (not expected)
     assert (lines[:1] == ["  - 1 scalar for NaN and infinity"]) == (not expected)
 
 

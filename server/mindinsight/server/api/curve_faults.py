@@ -196,6 +196,12 @@ def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
         yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})
 
 
+def has_no_limit(claim: Claim) -> bool:
+    """Return True if a claim is about non-finite values, which need no limit."""
+    inner = claim.values.get("claim", claim)
+    return isinstance(inner, Claim) and inner.key.startswith(_LASTING)
+
+
 def aims_of(claim: Claim) -> set[Aim | None]:
     """Return the classes of the scalars that are the evidence of a claim."""
     return {aim_of(str(entry["tag"])) for entry in claim.evidence if "tag" in entry}
@@ -352,7 +358,7 @@ def _is_upset(run: Run, tag: str) -> bool:
 
 def _more(jump: Jump) -> Claim | str:
     """Return the sentence on what follows a jump, "" if nothing higher does."""
-    facts = {"n": jump.more, "peak": jump.peak, "at": jump.peak_step}
+    facts = {"n": jump.more, "peak": jump.peak, "at": jump.peak_step, "limit": float(f"{jump.limit:.3g}")}
     if jump.more:
         return Claim("claim.part.explain.jumps_again", "note", facts)
     return Claim("claim.part.explain.jump_peak", "note", facts) if jump.peak_step != jump.step else ""

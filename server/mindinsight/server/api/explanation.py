@@ -12,6 +12,7 @@ from mindinsight.server.api.curve_faults import (
     aims_of,
     curve_claims,
     first_claims,
+    has_no_limit,
     is_passing,
     searched_claims,
     setting_claims,
@@ -528,7 +529,7 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     claims += [] if at is None else first_claims([*setting_claims(run, at)])
     main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = list(dict.fromkeys([*named, *((run.id, tag) for tag in main)]))[:_CURVES]
-    if faults:
+    if any(not has_no_limit(claim) for claim in faults):
         claims.append(Claim("claim.explain.limits", "note", {"searched": searched_claims(source.ranks)}))
     known = []
     for run_id, tag in shown if faults or at is not None else []:

@@ -133,11 +133,18 @@ function explainLink({ app, state, dumps }) {
 function allClear(app, { claims, damage }) {
   const reported = (/** @type {Said} */ claim) => claim.key === "claim.ranks.reported";
   const said = claims.filter((claim) => reported(claim) || (!isScope(claim) && claim.verdict !== "found"));
+  const harmless = claims.some(({ key }) => /^claim\.fault\.(masks|scaled)$/.test(key));
   const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown" && !reported(claim));
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
-    h("p", null, complete ? h("strong", null, app.t("dump.fault.clear")) : icon("warning")),
+    h(
+      "p",
+      null,
+      complete
+        ? h("strong", null, app.t(harmless ? "dump.fault.harmless" : "dump.fault.clear"))
+        : icon("warning"),
+    ),
     said.map((claim) => claimElement(app, claim)),
   );
 }

@@ -12,6 +12,7 @@ const WIDTH = 320; // of the frame in which the server draws curves
 const HEIGHT = 120;
 const SPREAD = "claim.explain.spread";
 const NOTHING = "claim.explain.nothing";
+const LIMITS = "claim.explain.limits";
 const KINDS = ["operators", "gradients", "weights"];
 
 /**
@@ -69,15 +70,31 @@ export function partPanel(app, part) {
  * @param {Claim} claim
  */
 function searchedList(app, claim) {
-  const searched = /** @type {Claim[]} */ (claim.values.searched);
   return [
     h("p", { class: `claim claim-${claim.verdict}`, "data-claim": claim.key }, app.t("explain.nothing")),
-    h(
-      "ul",
-      { class: "explain-searched" },
-      searched.map((part) => h("li", null, claimText(app, part))),
-    ),
+    partsOf(app, claim),
   ];
+}
+
+/** Create the list of what was searched. @param {App} app @param {Claim} claim */
+function partsOf(app, claim) {
+  const searched = /** @type {Claim[]} */ (claim.values.searched);
+  return h(
+    "ul",
+    { class: "explain-searched" },
+    searched.map((part) => h("li", null, claimText(app, part))),
+  );
+}
+
+/** Create the paragraph of a claim; limits are folded away. @param {App} app @param {Claim} claim */
+function paragraph(app, claim) {
+  if (claim.key !== LIMITS) return claimElement(app, claim);
+  return h(
+    "details",
+    { class: "muted small", "data-claim": claim.key },
+    h("summary", null, app.t("explain.limits")),
+    partsOf(app, claim),
+  );
 }
 
 /**
@@ -100,10 +117,10 @@ export function consequences(app, parts) {
  */
 function paragraphs(app, claims) {
   const steps = claims.filter(({ key }) => key === SPREAD);
-  if (steps.length < 2) return claims.map((claim) => claimElement(app, claim));
+  if (steps.length < 2) return claims.map((claim) => paragraph(app, claim));
   return claims
     .filter((claim) => claim.key !== SPREAD || claim === steps[0])
-    .map((claim) => (claim === steps[0] ? spreadTable(app, steps) : claimElement(app, claim)));
+    .map((claim) => (claim === steps[0] ? spreadTable(app, steps) : paragraph(app, claim)));
 }
 
 /**
