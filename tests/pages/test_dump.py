@@ -618,6 +618,16 @@ def test_a_healthy_dump_says_so_and_folds_what_was_checked_away(
     expect(page.locator("[data-claim='claim.check.checked']")).to_be_visible()
 
 
+def test_infinities_of_a_mask_are_not_said_to_be_absent(page: Any, serve: Any, tmp_path: Path) -> None:
+    step = Dump(tmp_path / "base" / "dump").iteration(0)
+    step.output("Default/masked_fill-op0", np.array([-np.inf, 1], np.float32))
+    step.input("Default/softmax-op0", np.array([-np.inf, 1], np.float32))
+    step.output("Default/softmax-op0", np.array([0, 1], np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
+    expect(page.get_by_text("No NaN or infinity counts as a fault")).to_be_visible()
+    expect(page.get_by_text("No NaN or infinity found")).to_have_count(0)
+
+
 def test_a_check_goes_to_the_step_of_its_first_finding_and_stays_when_a_row_is_opened(
     page: Any, serve: Any, tmp_path: Path
 ) -> None:
