@@ -586,6 +586,12 @@ def learning_rate_that_ends_at_zero(folder: Path) -> Question:
 
 
 @situation(makes=["claim.explain.nothing"], never=_ZERO_RATES, exit_code=0)
+def counts_and_limits_of_learning_rates_that_are_zero(folder: Path) -> Question:
+    zeros = dict.fromkeys(("num_lr_drops", "min_lr", "lr_scale", "lr_warmup_steps"), 0.0 * STEPS)
+    return _searched(folder, {"loss": falling(), **zeros})
+
+
+@situation(makes=["claim.explain.nothing"], never=_ZERO_RATES, exit_code=0)
 def learning_rate_of_zero_for_one_group(folder: Path) -> Question:
     return _of_rates(folder, 0.0 * STEPS, 1e-3 + 0 * STEPS)
 

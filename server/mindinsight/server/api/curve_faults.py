@@ -69,7 +69,12 @@ _OF_ALL_GRADIENTS: Final = {
     *("", "grad", "grads", "gradient", "gradients", "norm", "global", "total", "l2", "2", "all", "train"),
     *("training", "optim", "optimizer", "before", "unclipped", "raw"),
 }
-_RATE: Final = re.compile(r"(?i:learning_?rate)|学习率")
+# Names of learning rates, of one or of groups, but not min_lr, num_lr_drops or lr_scale.
+_GROUP: Final = "actor|critic|base|g|d|gen|disc|encoder|decoder|backbone|head|group"
+_RATE: Final = re.compile(
+    rf"(?:^|/)(?:(?:(?:{_GROUP})_)?(?:lr|learning_?rate)(?:[-/.][\w./-]*|_(?:{_GROUP})?\d*)?|学习率)$",
+    re.IGNORECASE,
+)
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 # Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
 _ORDINARY: Final = 10.0
@@ -550,13 +555,13 @@ def _zero_gradients(run: Run) -> Iterator[Claim]:
 
 def _zero_rates(run: Run) -> Iterator[Claim]:
     """Yield a claim if all learning rates are zero at all steps, or for the last quarter of the run."""
-    rates = [tag for tag in sorted(run.scalars) if words_of(tag) & {"lr"} or _RATE.search(tag)]
-    lines = [(tag, run.scalars[tag].line()) for tag in rates]
+    lines = [(tag, run.scalars[tag].line()) for tag in sorted(run.scalars) if _RATE.search(tag)]
     if not lines or any(len(line.values) < FEWEST or line.values.min() < 0 for _, line in lines):
         return
+    others = [np.flatnonzero(line.values) for _, line in lines]
     ends = [
-        len(line.values) - int(np.flatnonzero(line.values)[-1:].sum() + line.values.any())
-        for _, line in lines
+        len(line.values) - (int(rows[-1]) + 1 if len(rows) else 0)
+        for rows, (_, line) in zip(others, lines, strict=True)
     ]
     if all(zeros >= LASTING * len(line.values) for zeros, (_, line) in zip(ends, lines, strict=True)):
         zeros, (tag, line) = min(zip(ends, lines, strict=True), key=lambda pair: pair[0])

@@ -481,7 +481,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
     """Return True if a tensor has only zeros at the first dumped step, and others later, or if zeros at the
     first two steps end, as where the last layer begins with zeros as well."""
-    (second, *later), entry = [*tally.steps, -1][:1] + [*tally.steps[1:]], finding.hits[0].entry
+    second, later = next(iter(tally.steps), -1), tally.steps[1:]
+    entry = finding.hits[0].entry
     if not set(finding.steps).isdisjoint(later) or (second in finding.steps and len(later) < _LATER):
         return False
     if finding.kind == "frozen":
