@@ -24,6 +24,8 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
         "silent": 0,
         "masks": 0,
         "open_masks": 0,
+        "scaled": 0,
+        "skipped": {},
         "by_statistics": 0,
         "contradicted": 0,
         "unlisted": 0,
