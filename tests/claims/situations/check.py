@@ -463,14 +463,17 @@ def a_backbone_that_was_cut_off_from_the_loss(folder: Path) -> Question:
     return of_backbone_that_requires(folder, required=True)
 
 
-def of_loss(folder: Path, loss: float, gradient: float) -> Question:
-    """A forward pass that ends with a loss, and the gradient that a layer receives."""
+def of_loss(folder: Path, loss: float, gradient: float, metric: bool = False) -> Question:
+    """A forward pass that ends with a loss, and the gradient that a layer receives. A ``metric`` of zero is
+    computed in between."""
     graph, shape = GraphBuilder("Net"), (8, 8)
     with graph.scope("/Default/fc-Linear"):
         given = graph.parameter("x", shape)
         value = graph.node("mm", [given, graph.parameter("fc.weight", shape)], shape)
     with graph.scope("/Default"):
-        graph.node("mse_loss", [value], ())
+        made = graph.node("mse_loss", [value], ())
+        graph.node("mean", [value], ())
+        graph.node("ones_like", [made], ())
     with graph.scope("/Gradients/Default"):
         made = graph.node("mse_loss_backward", [value], shape)
     with graph.scope("/Gradients/Default/fc-Linear"):
@@ -480,6 +483,9 @@ def of_loss(folder: Path, loss: float, gradient: float) -> Question:
         step = dump.iteration(number)
         step.output("Default/fc-Linear/mm-op0", noise(number).reshape(shape))
         step.output("Default/mse_loss-op0", np.float32(loss))
+        if metric:
+            step.output("Default/mean-op0", np.float32(0))
+            step.output("Default/ones_like-op0", np.float32(1))
         values = noise(number, scale=gradient).reshape(shape)
         step.output("Gradients/Default/mse_loss_backward-op0", values)
         step.output("Gradients/Default/fc-Linear/mm-op1", values)
@@ -503,6 +509,11 @@ def a_tiny_loss_with_tiny_gradients(folder: Path) -> Question:
 @situation(makes=["claim.check.vanishing"], never=["claim.check.finished"], exit_code=1)
 def a_loss_of_one_with_tiny_gradients(folder: Path) -> Question:
     return of_loss(folder, 1.0, 1e-11)
+
+
+@situation(makes=["claim.check.vanishing"], never=["claim.check.finished"], exit_code=1)
+def a_metric_of_zero_behind_the_loss(folder: Path) -> Question:
+    return of_loss(folder, 1.0, 1e-11, metric=True)
 
 
 def of_adapter(folder: Path, begins: int, steps: int = 3) -> Question:

@@ -152,12 +152,19 @@ def _weight_value(fault: Fault) -> list[Claim]:
     operators = [operator for operator in fault.operators if operator.graph == fault.entry.graph]
     if len(entries) > _MOST_FOLLOWED:
         return []
-    find = lru_cache(maxsize=None)(lambda entry: examine(TensorTask(entry)))
-    *_, end = ValueChain(operators, entries, graph_links(operators), find).back_from(fault.entry.recorded)
+    find = lru_cache(maxsize=None)(lambda entry: None if _is_large(entry) else examine(TensorTask(entry)))
+    try:
+        *_, end = ValueChain(operators, entries, graph_links(operators), find).back_from(fault.entry.recorded)
+    except (UnreadableError, OSError):  # the way cannot be followed
+        return []
     if end.carrier != "weight" or not _EXTREME <= end.magnitude < math.inf:
         return []
     values = {"weight": end.name, "value": number_text(end.magnitude)}
     return [Claim("claim.cause.weight_value", "found", values, ({"operator": end.name},))]
+
+
+def _is_large(entry: TensorEntry) -> bool:
+    return entry.ref is not None and describe_tensor(entry.ref).size > LARGEST_TENSOR
 
 
 def _numbers(operator: Operator | None) -> dict[str, float]:
@@ -337,7 +344,7 @@ def _operator_entries(fault: Fault, operator: Operator | None) -> list[TensorEnt
 
 def _read(entry: TensorEntry) -> Array | None:
     """Return the values of a tensor, or None if it is too large, has no data or no numbers."""
-    if entry.ref is None or describe_tensor(entry.ref).size > LARGEST_TENSOR:
+    if entry.ref is None or _is_large(entry):
         return None
     values = read_tensor(entry.ref)
     return values if values.dtype.kind in "biuf" else None

@@ -108,8 +108,11 @@ class ExpectedHits:
                 continue
             if not is_gradient(entry):
                 backward = False
-                single = _size(entry) == 1 and "float" in entry.dtype and not is_constant(entry.type)
-                loss = entry if single else loss
+                single = _size(entry) == 1 and "float" in entry.dtype
+                if single and canonical(entry.type) == "oneslike":  # PyTorch's gradient of the loss itself
+                    loss = self._source(entry) or loss
+                elif single and not is_constant(entry.type):
+                    loss = entry
             elif backward:
                 passes[-1] = (passes[-1][0], entry.sequence, passes[-1][2])
             elif loss is not None:

@@ -202,7 +202,7 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 
-_DIGITS: Final = range(4, 17)
+_DIGITS: Final = range(4, 17)  # from those of a sentence to those of a float64
 
 
 def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:

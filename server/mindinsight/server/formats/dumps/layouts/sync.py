@@ -24,6 +24,9 @@ _NOT_NETS: Final = frozenset(("graphs", "execution_order", ".dump_metadata", "rd
 _PROBED_FILES: Final = 20  # file names that decide whether a folder is one iteration
 
 
+_REQUIRES_GRAD: Final = "requires_grad.json"  # of DumpRecorder, in the folder of an iteration
+
+
 class SyncLayout(Layout):
     """Layout of MindSpore's synchronous dumps."""
 
@@ -92,9 +95,6 @@ class SyncLayout(Layout):
             folder.graph, listing, graph_files.order(), graph_files.nodes(), arguments
         )
         return dump_types.Listing(operators, (*listing.damage, *graph_files.damage))
-
-
-_REQUIRES_GRAD: Final = "requires_grad.json"  # of DumpRecorder, in the folder of an iteration
 
 
 def _ranks(path: Path) -> list[Path]:
