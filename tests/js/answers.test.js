@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { splitRuns } from "../../web/mindinsight/web/static/js/components/runs/split.js";
+import { splitBy, splitRuns } from "../../web/mindinsight/web/static/js/components/runs/split.js";
 
 const runs = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
 const value = ({ id }) => "abcdef".indexOf(id);
@@ -81,4 +81,44 @@ test("what is broken is bad, and never good", () => {
   );
   const pair = splitRuns(runs.slice(0, 2), value, "min", () => false);
   assert.deepEqual([of(pair, "good"), of(pair, "bad")], [["a"], ["b"]]);
+});
+
+/** A page's application whose server answers with these columns of one tag. */
+function appOf(columns) {
+  const table = { runs: runs.map(({ id }) => id), ...columns };
+  const api = { get: async () => ({ tables: { loss: table, acc: table } }), column: (values) => values };
+  return { api, selection: { list: () => ({ now: 0 }) } };
+}
+
+test("a run that lost what it had gained is bad, however good its best value was", async () => {
+  const first = [9, 9, 9, 9, 9, 9];
+  const diverged = appOf({ first, last: [12, 1, 2, 3, 4, 5], min: [0, 1, 2, 3, 4, 5] });
+  const { groups } = await splitBy(diverged, runs, "loss");
+  assert.deepEqual(
+    [of(groups, "good"), of(groups, "bad")],
+    [
+      ["b", "c"],
+      ["a", "f"],
+    ],
+  );
+  const overfitted = appOf({ first, last: [8, 1, 2, 3, 4, 5], min: [0, 1, 2, 3, 4, 5] });
+  assert.deepEqual(of((await splitBy(overfitted, runs, "loss")).groups, "good"), ["a", "b"]);
+  const flat = appOf({ first, last: [9, 9.4, 9.5, 9.6, 9.7, 9.8], min: [5, 6, 7, 8, 8.5, 8.7] });
+  assert.deepEqual(of((await splitBy(flat, runs, "loss")).groups, "good"), ["a", "b"]);
+});
+
+test("of a scalar that is best at its highest a run that fell back is bad", async () => {
+  const fell = appOf({
+    first: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+    last: [0.1, 0.8, 0.7, 0.6, 0.5, 0.4],
+    max: [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
+  });
+  const { groups } = await splitBy(fell, runs, "acc");
+  assert.deepEqual(
+    [of(groups, "good"), of(groups, "bad")],
+    [
+      ["b", "c"],
+      ["a", "f"],
+    ],
+  );
 });

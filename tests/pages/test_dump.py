@@ -314,6 +314,27 @@ def test_hits_of_a_check_have_one_row_for_each_condition_and_operator(
     expect(rows).to_have_text([re.compile(r"Only zeros.*0, 1, 2.*relu-op0"), re.compile("relu_backward-op0")])
 
 
+def test_rows_of_one_condition_are_folded_and_an_address_starts_the_check(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """Eight layers are dead at the same steps. Whoever comes from an explanation need not press a button."""
+    graph = GraphBuilder("Net")
+    for layer in range(8):
+        with graph.scope(f"/Default/{layer}-ReLU"):
+            graph.output(graph.node("relu", shape=(4, 8)))
+    dump, zeros = Dump(tmp_path / "base" / "dump", graph=graph), np.zeros((4, 8), np.float32)
+    for number in range(3):
+        step = dump.iteration(number)
+        for layer in range(8):
+            step.output(f"Default/{layer}-ReLU/relu-op{layer}", zeros)
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check&check=common")
+    rows = page.locator(".dump-hits tbody tr")
+    expect(rows).to_have_count(4)
+    page.get_by_role("button", name="5 more operators with the same condition").click()
+    expect(rows).to_have_count(8)
+    expect(rows.last).to_contain_text("relu-op7")
+
+
 def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
     page = shown()
     chooser = page.get_by_role("combobox", name="Dump", exact=True)

@@ -515,6 +515,36 @@ def two_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
 
 
+def with_a_batch(rank: int, first: int, high: float = 500.0) -> list[float]:
+    """Return a loss of 24 steps that jumps at step ``first``, and is noisy from there on."""
+    values = np.array(noisy(rank, 24))
+    values[first:] = high * np.exp(
+        -0.3 * np.arange(24 - first) + np.random.default_rng(rank).normal(size=24 - first)
+    )
+    values[first] = high
+    return [float(value) for value in values]
+
+
+@situation(
+    makes=["claim.health.jump_first"],
+    never=["claim.health.differs", "claim.health.spikes", "claim.health.alike"],
+)
+def a_batch_of_one_rank_that_breaks_all(folder: Path) -> Question:
+    return job(folder, {rank: with_a_batch(rank, 12 if rank == 1 else 13) for rank in range(3)})
+
+
+@situation(never=["claim.health.jump_first", "claim.health.differs", "claim.health.spikes"])
+def all_ranks_jump_at_one_step(folder: Path) -> Question:
+    return job(folder, {rank: with_a_batch(rank, 12) for rank in range(3)})
+
+
+@situation(makes=["claim.health.spikes"], never=["claim.health.jump_first", "claim.health.alike"])
+def a_rank_with_a_spike_that_no_other_follows(folder: Path) -> Question:
+    ranks = {rank: noisy(rank) for rank in range(4)}
+    ranks[2][90] = 40.0
+    return job(folder, ranks)
+
+
 PACES = ["claim.health.slower", "claim.health.was_slower", "claim.health.pace_unknown"]
 
 
@@ -551,6 +581,20 @@ def a_rank_has_a_lower_throughput_from_step_100_on(folder: Path) -> Question:
     slow = np.where(STEPS >= 100, 1.6, 1.0)
     ranks = {rank: times(rank) * (slow if rank == 3 else 1) for rank in range(4)}
     return paced(folder, ranks, "throughput", rate=True)
+
+
+@situation(makes=["claim.health.regular_spikes"], never=["claim.health.spikes", "claim.health.alike", *PACES])
+def a_rank_that_writes_checkpoints(folder: Path) -> Question:
+    saves = np.where(STEPS % 40 == 39, 9.0, 1.0)
+    ranks = {rank: times(rank) * (saves if rank == 0 else 1) for rank in range(4)}
+    return paced(folder, ranks, "step_time")
+
+
+@situation(makes=["claim.health.spikes"], never=["claim.health.regular_spikes", "claim.health.alike"])
+def a_rank_with_slow_steps_now_and_then(folder: Path) -> Question:
+    slow = np.where(np.isin(STEPS, [17, 60, 71, 140]), 9.0, 1.0)
+    ranks = {rank: times(rank) * (slow if rank == 2 else 1) for rank in range(4)}
+    return paced(folder, ranks, "step_time")
 
 
 @situation(makes=["claim.health.slower"], never=["claim.health.differs", *PACES[1:]])

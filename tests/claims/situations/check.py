@@ -38,6 +38,8 @@ KINDS = [
             "small",
             "few",
             "begins_zero",
+            "idle",
+            "equal",
             "frozen_module",
             "frozen_modules",
             "frozen_network",
@@ -1187,3 +1189,77 @@ def a_frozen_network_with_a_step_that_cannot_be_read(folder: Path) -> Question:
 )
 def a_network_that_stands_still(folder: Path) -> Question:
     return of_blocks(folder, [f"blocks.{block}.fc{layer}.weight" for block in (0, 1) for layer in (1, 2)])
+
+
+def of_experts(folder: Path, chosen: Sequence[int], multiplied: bool = True) -> Question:
+    """Check an expert that receives samples at ``chosen`` of four steps, as flags say."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        values = graph.parameter("inputs0", (64,))
+        flags = graph.node("eq", [values], (64,), dtype="bool")
+        cast = graph.node("_to_copy", [flags], (64,))
+        graph.node("mul", [cast, values] if multiplied else [values], (64,))
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(4):
+        step, on = dump.iteration(number), number in chosen
+        step.output("Default/eq-op0", np.full(64, on))
+        step.output("Default/_to_copy-op0", np.full(64, on or not multiplied, np.float32))
+        step.output("Default/mul-op0", noise(number) * np.float32(on))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.idle", "claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def an_expert_that_receives_no_sample_at_some_steps(folder: Path) -> Question:
+    return of_experts(folder, [1])
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.idle", "claim.check.none"], exit_code=1)
+def an_expert_that_never_receives_a_sample(folder: Path) -> Question:
+    """Flags that are zero all the time, such as a mask of padding only, are a fault."""
+    return of_experts(folder, [])
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.idle", "claim.check.none"], exit_code=1)
+def values_that_become_zero_beside_flags(folder: Path) -> Question:
+    return of_experts(folder, [0, 1], multiplied=False)
+
+
+def of_difference(folder: Path, other: float) -> Question:
+    """Check a difference of zeros, of two tensors of which the second is moved by ``other``."""
+    dump = Dump(folder / "dump")
+    for number in range(3):
+        step = dump.iteration(number)
+        step.input("Default/sub-op0", noise(number))
+        step.input("Default/sub-op0", noise(number) + np.float32(other), 1)
+        step.output("Default/sub-op0", np.zeros(64, np.float32))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.equal", "claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def the_ratio_of_a_policy_before_its_first_update(folder: Path) -> Question:
+    return of_difference(folder, 0.0)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.equal", "claim.check.none"], exit_code=1)
+def a_difference_of_zeros_from_different_values(folder: Path) -> Question:
+    return of_difference(folder, 1.0)
+
+
+def of_exponential(folder: Path, value: float) -> Question:
+    """Check the exponential of ``value`` everywhere, which is zero."""
+    dump = Dump(folder / "dump")
+    for number in range(3):
+        step = dump.iteration(number)
+        step.input("Default/exp-op0", np.full(64, value, np.float32))
+        step.output("Default/exp-op0", np.zeros(64, np.float32))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(never=["claim.check.dead"])
+def a_running_maximum_that_begins_with_minus_infinity(folder: Path) -> Question:
+    return of_exponential(folder, -np.inf)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def an_exponential_that_underflows_everywhere(folder: Path) -> Question:
+    return of_exponential(folder, -1e4)

@@ -1498,7 +1498,7 @@ def run_with_as_many_dumps_as_are_searched(folder: Path) -> Question:
 )
 def dump_that_has_vanished(folder: Path) -> Question:
     def path_of(dump: str) -> Path:
-        raise KeyError(dump)
+        raise FileNotFoundError(dump)
 
     _with_dumps(folder, 1)
     return Question(direct=lambda: claims_of(folder, "./run", path_of=path_of))

@@ -1525,3 +1525,82 @@ def nan_copied_into_a_weight(folder: Path) -> Question:
 @situation(makes=["claim.fault.met.data"], never=["claim.fault.written"], exit_code=1)
 def nan_copied_into_a_copy_of_a_weight(folder: Path) -> Question:
     return copied(folder, "clone")
+
+
+def with_metric(folder: Path, use: str = "", scope: str = "/Default", backward: bool = True) -> Question:
+    """A step of a training, and a division of zero by zero whose result has a ``use``, or none."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default/fc-Linear"):
+        weight = graph.parameter("fc.weight", (2,))
+        given = graph.node("mm", [graph.parameter("x", (2,)), weight], (2,))
+    with graph.scope(scope):
+        count = graph.node("sum", [given], (2,))
+        ratio = graph.node("div", [count, count], (2,))
+    with graph.scope("/Default"):
+        loss = graph.node("mean", [ratio if use == "loss" else given], (2,))
+        ones = graph.node("ones_like", [loss], (2,))
+    with graph.scope("/Gradients/Default/fc-Linear"):
+        gradient = graph.node("mul", [ones], (2,)) if backward else ones
+    with graph.scope("/Default"):
+        if use == "gradient":
+            graph.node("div", [gradient, gradient], (2,))
+        if use in ("weight", "metric"):
+            graph.node("add_", [weight if use == "weight" else count, ratio], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    path = scope.lstrip("/")
+    step.output("Default/fc-Linear/mm-op0", floats(0.0, 1.0))
+    step.output(f"{path}/sum-op0", floats(0.0, 1.0))
+    for slot in range(2):
+        step.input(f"{path}/div-op0", floats(0.0, 1.0), slot)
+    step.output(f"{path}/div-op0", floats(1.0 if use == "gradient" else NAN, 1.0))
+    step.output("Default/mean-op0", floats(1.0, 1.0))
+    step.output("Default/ones_like-op0", floats(1.0, 1.0))
+    if backward:
+        step.output("Gradients/Default/fc-Linear/mul-op0", floats(1.0, 1.0))
+    if use == "gradient":
+        for slot in range(2):
+            step.input("Default/div-op1", floats(0.0, 1.0), slot)
+        step.output("Default/div-op1", floats(NAN, 1.0))
+    if use in ("weight", "metric"):
+        step.output("Default/add_-op0", floats(1.0, 1.0))
+    return ask(folder)
+
+
+ASIDE = ["claim.fault.aside", "claim.fault.finite", "claim.fault.none"]
+
+
+@situation(makes=ASIDE[:2], never=["claim.fault.made", "claim.fault.none"], exit_code=0)
+def a_metric_of_zero_by_zero(folder: Path) -> Question:
+    return with_metric(folder)
+
+
+@situation(makes=ASIDE[:2], never=["claim.fault.made"], exit_code=0)
+def a_metric_that_is_added_to_another(folder: Path) -> Question:
+    return with_metric(folder, "metric")
+
+
+@situation(never=ASIDE, exit_code=1)
+def a_division_by_zero_that_the_loss_takes(folder: Path) -> Question:
+    return with_metric(folder, "loss")
+
+
+@situation(never=ASIDE, exit_code=1)
+def a_division_by_zero_that_is_added_to_a_weight(folder: Path) -> Question:
+    return with_metric(folder, "weight")
+
+
+@situation(never=ASIDE, exit_code=1)
+def a_division_by_zero_of_a_gradient(folder: Path) -> Question:
+    """What is computed from a gradient may be written back in a way that was not recorded."""
+    return with_metric(folder, "gradient")
+
+
+@situation(never=ASIDE, exit_code=1)
+def a_division_by_zero_in_a_module(folder: Path) -> Question:
+    """The network may be evaluated: what it gives there is of its own."""
+    return with_metric(folder, scope="/Default/norm-Norm")
+
+
+@situation(never=ASIDE, exit_code=1)
+def a_division_by_zero_without_a_backward_pass(folder: Path) -> Question:
+    return with_metric(folder, backward=False)

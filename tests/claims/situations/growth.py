@@ -1,6 +1,7 @@
 """Norms of a flight recorder at the last healthy step and at the fault: what may be blamed for the change."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,29 @@ def weight_of_the_first_module_multiplied(folder: Path) -> Question:
 def every_output_grew_by_one_factor(folder: Path) -> Question:
     """As data of another scale make them: no layer is to blame."""
     return norms(folder, {name: 1e4 * norm for name, norm in THEN.items()})
+
+
+def of_ranks(folder: Path, *factors: float) -> Question:
+    """Write norms of ranks on which every output grew by such a factor."""
+    question = norms(folder, {name: factors[0] * norm for name, norm in THEN.items()})
+    dump = folder / "exploding_gradient" / "flight_dump"
+    for rank, factor in enumerate(factors[1:], 1):
+        shutil.copytree(dump / "rank_0", dump / f"rank_{rank}")
+        path = dump / f"rank_{rank}" / "health_25.json"
+        known = json.loads(path.read_text())
+        known["outputs_now"] = {name: factor * norm for name, norm in THEN.items()}
+        path.write_text(json.dumps(known))
+    return question
+
+
+@situation(makes=["claim.growth.alone", "claim.growth.output_first"], never=["claim.growth.outputs_same"])
+def outputs_that_grew_on_one_of_three_ranks(folder: Path) -> Question:
+    return of_ranks(folder, 1.1, 1e4, 0.9)
+
+
+@situation(makes=["claim.growth.output_first"], never=["claim.growth.alone"])
+def outputs_that_grew_on_two_of_three_ranks(folder: Path) -> Question:
+    return of_ranks(folder, 1e4, 1e4, 0.9)
 
 
 @situation(**only("place_zero", "outputs_same", "weights_same"))

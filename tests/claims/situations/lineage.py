@@ -464,3 +464,41 @@ def search_over_two_data_sets(folder: Path) -> Question:
     chance, settings = drawn(40, 44)
     settings["dataset"] = ["cifar", "imagenet"] * 20
     return search(folder, settings, np.tile([0.3, 2.5], 20) + 0.05 * chance.normal(size=40))
+
+
+def two_experiments(chance: np.random.Generator, shared: int) -> dict[str, list[Any]]:
+    """Return the settings of 40 runs of an experiment with dropout, and of 40 others without it, which have
+    ``shared`` settings in common besides the rate."""
+    rate = rates(chance, 80)[0]
+    first = chance.uniform(0, 0.5, 40).tolist()
+    common = {f"width{number}": chance.integers(1, 9, 80).tolist() for number in range(shared)}
+    second = chance.choice(["adam", "sgd"], 40).tolist()
+    depth = chance.integers(1, 5, 40).tolist()
+    return {
+        "learning_rate": rate,
+        "dropout": [*first, *[None] * 40],
+        "heads": [*chance.integers(1, 5, 40).tolist(), *[None] * 40],
+        "optimizer": [*[None] * 40, *second],
+        "depth": [*[None] * 40, *depth],
+        **common,
+    }
+
+
+@situation(makes=["claim.lineage.partly", "claim.why.unlike_settings", *LEADS], never=[UNORDERED])
+def settings_of_one_of_two_experiments(folder: Path) -> Question:
+    """The second is better at every rate. Dropout, which the first alone recorded, does nothing."""
+    chance = np.random.default_rng(4)
+    settings = two_experiments(chance, 0)
+    level = np.repeat([6.0, 3.0], 40)
+    loss = level + np.log10(settings["learning_rate"]) + chance.normal(size=80) * 0.1
+    return search(folder, settings, loss)
+
+
+@situation(makes=LEADS, never=["claim.lineage.partly", "claim.why.unlike_settings"])
+def setting_that_half_of_the_runs_of_one_experiment_have(folder: Path) -> Question:
+    """An option that is not set in half of the runs is a value like others, if all else is common."""
+    chance, settings = drawn(40, 3)
+    settings["learning_rate"] = rates(chance, 40)[0]
+    settings["warmup"] = [100 if number % 2 else None for number in range(40)]
+    loss = [2.0 - number % 2 for number in range(40)] + chance.normal(size=40) * 0.1
+    return search(folder, settings, loss)

@@ -326,6 +326,24 @@ def a_rank_with_two_spikes(folder: Path) -> Question:
     return ranks(folder, four(spiked))
 
 
+def jumping(first: Sequence[int]) -> dict[int, list[float]]:
+    """Losses of ranks that jump to a thousand at a step each, and fall slowly from there on."""
+    losses = {rank: np.array(noisy(rank)) for rank in range(len(first))}
+    for rank, step in enumerate(first):
+        losses[rank][step:] = 1000 * np.exp(-0.02 * np.arange(len(losses[rank]) - step))
+    return {rank: values.tolist() for rank, values in losses.items()}
+
+
+@situation(makes=["claim.rank.jump_before"], never=but(RANK, "jump_before"))
+def ranks_of_which_one_jumps_first(folder: Path) -> Question:
+    return ranks(folder, jumping([101, 101, 100, 101]))
+
+
+@situation(never=["claim.rank.jump_before"])
+def ranks_that_jump_together(folder: Path) -> Question:
+    return ranks(folder, jumping([100, 100, 100, 100]))
+
+
 @situation(makes=["claim.rank.spikes_every"], never=but(RANK, "spikes_every"))
 def a_rank_that_spikes_every_twenty_steps(folder: Path) -> Question:
     def spiked(values: np.ndarray[Any, Any]) -> None:

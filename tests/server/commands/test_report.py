@@ -17,7 +17,7 @@ def test_the_report_of_a_run_is_one_file(run: Any, tmp_path: Path) -> None:
     assert (code, out.strip()) == (0, str(output))
     page = output.read_text(encoding="utf-8")
     assert "报告：logarithm" in page
-    assert page.index("<h2>诊断</h2>") < page.index("首先在 rank 0 的第 25 步发现") < page.index("<dl>")
+    assert page.index("<h2>诊断</h2>") < page.index("首先在卡 0 的第 25 步发现") < page.index("<dl>")
     assert [path.name for path in tmp_path.glob("*.part")] == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.bands import row_medians, spread_of
+from mindinsight.server.curves.bands import row_medians, rows_without_common_steps, spread_of
 from mindinsight.server.curves.rank_outliers import (
     Differences,
     cumulated,
@@ -13,7 +13,6 @@ from mindinsight.server.curves.rank_outliers import (
     find_outliers,
     inflation,
     median,
-    rows_without_common_steps,
     usual_change,
 )
 

@@ -86,3 +86,16 @@ def test_the_optimizer_is_no_forward_pass(tmp_path: Path) -> None:
         "At step 0, NaN or infinity is in the outputs of 1 of 1 recorded forward operators, the outputs of"
         " 1 of 1 recorded backward operators, the outputs of 2 of 3 recorded operators of the optimizer."
     )
+
+
+def test_memory_that_nobody_reads_does_not_count(tmp_path: Path) -> None:
+    """Buckets in which gradients are gathered hold what was there before, at steps after the fault, too."""
+    dump = Dump(tmp_path / "dump")
+    for number in range(2):
+        step = dump.iteration(number)
+        step.output("Default/as_strided-op0", floats(1, np.nan))
+        step.input("Default/div-op0", floats(1, 2))
+        step.output("Default/div-op0", floats(1, np.nan))
+    fault, steps = spread(tmp_path / "dump")
+    assert fault.origin.operator == "Default_div-op0"
+    assert [(known.operators, known.of_operators) for known in steps] == [(1, 1), (1, 1)]

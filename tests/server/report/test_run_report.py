@@ -107,7 +107,7 @@ def test_every_kind_has_a_name_and_every_check_a_reason(language: str, tmp_path:
 def test_the_rank_that_strays_is_in_the_report_of_its_job_in_chinese(tmp_path: Path) -> None:
     unpack("wrong_reduction", tmp_path)
     page, _ = report(tmp_path, "./wrong_reduction/rank_0", "zh")
-    assert "Default/div_-op0 给 rank 1 的结果与其他 rank 不同" in page.text
+    assert "Default/div_-op0 给卡 1 的结果与其他卡不同" in page.text
     assert "parameter.grad.div_(1 if wrong else world)" in page.text
     assert page.text.count("the gradients of rank 1 differ") == 6  # title and text for each rank
 

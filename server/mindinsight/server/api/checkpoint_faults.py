@@ -27,6 +27,8 @@ from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.ingest.folder_tree import child
+from mindinsight.server.report.report_content import ReportSource
+from mindinsight.server.store.run import Run
 
 SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
 MOST: Final = 200  # checkpoints of a series that are read if they are small: the first one and the newest
@@ -48,6 +50,21 @@ class CheckpointSearch:
     claims: tuple[Claim, ...]
     count: int
     file: str = ""  # id
+
+
+def checkpoints_of(source: ReportSource, run: Run) -> CheckpointSearch | None:
+    """Return the search of the checkpoints in the folder of a run, or None if the folder was removed."""
+    others = {*source.runs, *(dump for run in source.runs.values() for dump in run.dumps)}
+    try:
+        return search_checkpoints(run.id, source.path_of(run.id), others, source.executor)
+    except OSError:
+        return None
+
+
+def has_broken_checkpoint(source: ReportSource, run: Run) -> bool:
+    """Return True if a fault was found in the checkpoints in the folder of a run."""
+    search = checkpoints_of(source, run)
+    return search is not None and any(claim.verdict == "found" for claim in search.claims)
 
 
 def search_checkpoints(

@@ -119,7 +119,9 @@ def _in_ranks(holders: Sequence[tuple[Run, Claim]], count: int) -> Claim:
     _, claim = holders[0]
     values = {"n": len(holders), "count": count, "claim": claim}
     values["runs"] = few([run.id.removeprefix("./") for run, _ in holders], NAMED)
-    return Claim("claim.explain.in_ranks", claim.verdict, values, claim.evidence)
+    few_are_flat = claim.key == "claim.explain.level" and 2 * len(holders) <= count  # all train one model
+    verdict: Verdict = "note" if few_are_flat else claim.verdict
+    return Claim("claim.explain.in_ranks", verdict, values, claim.evidence)
 
 
 def searched_claims(runs: Sequence[Run]) -> list[Claim]:

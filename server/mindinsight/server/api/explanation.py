@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
-from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
+from mindinsight.server.api.checkpoint_faults import checkpoints_of, has_broken_checkpoint
 from mindinsight.server.api.curve_faults import (
     aims_of,
     curve_claims,
@@ -40,7 +40,7 @@ from mindinsight.server.plugins.answers.rank_health import job_health, telling_t
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
 from mindinsight.server.report.run_report import Page, RecordedAlert, StoryPart, make_report, recorded_alerts
 from mindinsight.server.store.file_names import created
-from mindinsight.server.store.run import Run, has_events
+from mindinsight.server.store.run import has_events
 
 Topic: TypeAlias = Literal[
     "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
@@ -229,7 +229,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             dump = open_dump(source.path_of(dump_id))
             yield from _of_dump(source, dump_id, dump, searched)
             searched.dumps += 1
-        except (UnreadableError, OSError, KeyError):
+        except (UnreadableError, OSError):
             yield Part("tensors", (Claim("claim.explain.unreadable", "unknown", {"dump": dump_id}),), dump_id)
         yield Progress("explain.dumps", number, min(len(dumps), MOST_DUMPS))
     if len(dumps) > MOST_DUMPS:
@@ -245,6 +245,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             )
             for known in sorted(health.strays, key=lambda known: known.stray.step)
             if known.stray.other is None and health.ranks[row := known.stray.row] is not None
+            if not known.is_regular
             if (claim := outlier_claim(known.stray, health.ranks)).verdict == "found"
         ]
         claims = (*health.claims, *first_claims(strays))
@@ -256,25 +257,11 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
 
 def _of_checkpoints(source: ReportSource, searched: _Searched) -> Iterator[Part]:
     """Yield the faults in the checkpoints in the folder of the run."""
-    if (search := _checkpoints_of(source, source.run)) is None:
+    if (search := checkpoints_of(source, source.run)) is None:
         return
     searched.checkpoints = search.count
     links = (("checkpoint", {"file": search.file}),) if search.file else ()
     yield Part("checkpoints", search.claims, links=links)
-
-
-def _checkpoints_of(source: ReportSource, run: Run) -> CheckpointSearch | None:
-    """Return the search of the checkpoints in the folder of a run, or None if the folder was removed."""
-    others = {*source.runs, *(dump for run in source.runs.values() for dump in run.dumps)}
-    try:
-        return search_checkpoints(run.id, source.path_of(run.id), others, source.executor)
-    except (KeyError, OSError):
-        return None
-
-
-def _has_broken_checkpoint(source: ReportSource, run: Run) -> bool:
-    search = _checkpoints_of(source, run)
-    return search is not None and any(claim.verdict == "found" for claim in search.claims)
 
 
 def _of_dump(
@@ -393,7 +380,8 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump, searched: _Search
             checks[position] = claim if other == dump_id else Claim("claim.explain.more_as", "note", facts)
     findings = [claim for claim in checks if claim.verdict == "found"]
     links = _operator_links(source, dump_id, dump, findings)
-    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}), *links))
+    check = {"dump": dump_id, "tab": "check", "check": "common"}
+    return Part("checks", tuple(checks), dump_id, (("dump", check), *links))
 
 
 def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:
@@ -411,9 +399,15 @@ def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | Non
         ranks = sorted(recorded[step], key=lambda rank: (rank != own, rank))[:_RANKS]
         at_fault = own if fault is not None and fault.kind in ("made", "met") else None
         parts = [_norm_part(dump_id, dump, rank, step, rank == at_fault) for rank in ranks]
-        yield min(
-            parts, key=lambda part: (all(claim.key in UNLOCATED for claim in part.faults), not part.faults)
+        changed = [part for part in parts if any(claim.verdict != "note" for claim in part.claims)]
+        shown = min(
+            changed or parts,
+            key=lambda part: (all(claim.key in UNLOCATED for claim in part.faults), not part.faults),
         )
+        if len(changed) == 1 < len(parts):
+            facts = {"n": len(parts), "rank": ranks[parts.index(shown)]}
+            shown = replace(shown, claims=(*shown.claims, Claim("claim.growth.alone", "note", facts)))
+        yield shown
 
 
 def _norm_part(dump_id: str, dump: Dump, rank: int, step: int, located: bool) -> Part:
@@ -566,7 +560,7 @@ def _watched_steps(source: ReportSource) -> int:
     recorder was not closed, or an event file was begun since."""
     steps = []
     for run in source.ranks:
-        with suppress(KeyError):
+        with suppress(OSError):
             watched = read_watched(source.path_of(run.id), run.rank or 0)
             if watched and not watched.reported and watched.written >= run.created:
                 steps.append(watched.steps)
@@ -580,7 +574,7 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
     sound = (other for other in before if is_baseline(other, run, source.runs.values()))
-    other = next((other for other in sound if not _has_broken_checkpoint(source, other)), None)
+    other = next((other for other in sound if not has_broken_checkpoint(source, other)), None)
     if other is None:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]

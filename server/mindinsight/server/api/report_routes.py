@@ -251,8 +251,11 @@ def _dump_paths(service: Service) -> Callable[[str], Path]:
     known = {*runs, *(dump for run in runs.values() for dump in run.dumps)}
 
     def path_of(dump: str) -> Path:
-        if dump not in known:
-            raise KeyError(dump)
-        return disk_path(service.settings.summary_base_dir, dump)
+        try:
+            if dump in known:
+                return disk_path(service.settings.summary_base_dir, dump)
+        except KeyError:
+            pass  # the base directory was removed
+        raise FileNotFoundError(dump)
 
     return path_of

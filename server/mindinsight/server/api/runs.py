@@ -163,8 +163,8 @@ POINTS = 48  # of a sparkline
 
 @router.get("/v2/runs/columns")
 def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=50)]) -> dict[str, Any]:
-    """Return for each tag the runs that have it, with the last, lowest and highest value of each run.
-    Lowest and highest are NaN without a finite value. No run is listed for an unknown tag."""
+    """Return for each tag the runs that have it, with the last, first finite, lowest and highest value of
+    each run. The last three are NaN without a finite value. No run is listed for an unknown tag."""
     snapshot = service.store.snapshot()
     tables = {}
     for name in tag:
@@ -173,6 +173,7 @@ def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=
         tables[name] = {
             "runs": list(series),
             "last": encode(np.array([curve.last_value for curve in series.values()], dtype=np.float64)),
+            "first": encode(np.array([_first(row) for row in values], dtype=np.float64)),
             "min": encode(np.array([lowest(row) for row in values], dtype=np.float64)),
             "max": encode(np.array([-lowest(-row) for row in values], dtype=np.float64)),
         }
@@ -194,6 +195,10 @@ def lowest(values: Floats) -> float:
     """Return the lowest finite value, or NaN."""
     finite = values[np.isfinite(values)]
     return float(finite.min()) if len(finite) else float("nan")
+
+
+def _first(values: Floats) -> float:
+    return float(next(iter(values[np.isfinite(values)]), np.nan))
 
 
 def thinned(values: Floats) -> Doubles:

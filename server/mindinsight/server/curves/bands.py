@@ -295,3 +295,25 @@ def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats
             facts = {"n": len(members), "step": members[0][0], "names": few([m for _, m in members], _NAMED)}
             claims.append(Claim(key, "found", facts))
     return claims
+
+
+def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
+    """Return the rows of one or more curves that share less than half of their steps with any other."""
+    longest = max(range(len(curves)), key=lambda row: len(curves[row]))
+
+    def are_common(steps: Ints, others: Ints) -> bool:
+        if len(steps) <= len(others) and np.array_equal(steps, others[: len(steps)]):  # as usual
+            return True
+        return bool(2 * int(np.isin(steps, others, assume_unique=True).sum()) >= len(steps))
+
+    rest = [
+        row
+        for row, steps in enumerate(curves)
+        if len(steps) and row != longest and not are_common(steps, curves[longest])
+    ]
+    if rest and len(rest) == sum(len(steps) > 0 for steps in curves) - 1:
+        rest.append(longest)
+    if not rest:
+        return frozenset()
+    steps, counts = np.unique(np.concatenate([curves[row] for row in rest]), return_counts=True)
+    return frozenset(row for row in rest if not are_common(curves[row], steps[counts > 1]))

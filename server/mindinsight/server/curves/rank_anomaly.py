@@ -38,8 +38,8 @@ class RankOutlier:
     other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
     both_sides: bool = False  # lasting: the differences lie on both sides, and `relative` is their usual size
     shared: bool = False  # non-finite: at steps at which most curves are
-    followers: int = 0  # non-finite: curves that become so later, if most are then
-    followed: int | None = None  # non-finite: first step of the last of the followers
+    followers: int = 0  # non-finite, or one jump: curves that do so later, if most have then
+    followed: int | None = None  # the same: first step of the last of the followers
 
 
 def share_of(difference: Doubles, centre: Doubles) -> float | None:
@@ -79,11 +79,44 @@ def noisier_rows(values: Doubles) -> frozenset[int]:
 def growth(shares: Doubles) -> float | None:
     """Return the median of the last fifth of ``shares`` [n] if the medians of the fifths rise towards it and
     more than double, or None."""
-    fifths = np.array([float(np.nanmedian(part)) for part in np.array_split(shares, 5)])
-    if len(shares) < FEWEST_STEPS or np.isnan(fifths).any():
+    parts = np.array_split(shares, 5)
+    if len(shares) < FEWEST_STEPS or any(np.isnan(part).all() for part in parts):
         return None
+    fifths = np.array([float(np.nanmedian(part)) for part in parts])
     towards = fifths * np.sign(fifths[-1])
     return float(fifths[-1]) if (np.diff(towards) > 0).all() and towards[-1] > 2 * towards[1] else None
+
+
+_JUMP: Final = 10.0  # times the largest value before: noise and ordinary spikes stay below
+_FOLLOW: Final = 3  # columns within which the others jump, too: an update reaches them after one
+
+
+@dataclass(frozen=True, slots=True)
+class CommonJump:
+    """Jump of most curves to ten times all values before."""
+
+    column: int  # the first one at which a curve jumps
+    leaders: tuple[int, ...]  # rows that jump there, if they are less than half of those that do
+    followed: int  # column at which the last of the others jumps
+
+
+def common_jump(values: Doubles) -> CommonJump | None:
+    """Return the first jump that most of the curves ``values`` [r, c] share within three columns, or None.
+    What curves do after it tells nothing of one of them."""
+    sizes = np.nan_to_num(np.abs(values))
+    before = np.maximum.accumulate(sizes, axis=1)[:, :-1]
+    jumps = (sizes[:, 1:] > _JUMP * before) & (before > 0)
+    jumps[:, : FEWEST_STEPS // 2] = False
+    rows = np.flatnonzero(jumps.any(axis=1))
+    firsts = np.argmax(jumps[rows], axis=1) + 1
+    if not len(rows):
+        return None
+    near = firsts <= firsts.min() + _FOLLOW
+    if 2 * int(near.sum()) <= len(values):
+        return None
+    lead = firsts == firsts.min()
+    leaders = tuple(rows[lead].tolist()) if 2 * int(lead.sum()) < int(near.sum()) else ()
+    return CommonJump(int(firsts.min()), leaders, int(firsts[near].max()))
 
 
 def period_of(steps: Ints, width: float) -> int | None:
@@ -125,6 +158,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
     facts["n"] = stray.count
     if stray.followers:
         facts |= {"ranks": stray.followers, "last": stray.followed}
+        if stray.kind == "spikes":
+            return Claim("claim.rank.jump_before", "found", {**facts, "n": stray.followers}, evidence)
         return Claim("claim.rank.non_finite_before", "found", facts, evidence)
     if stray.kind == "not_finite":
         name = "non_finite_shared" if stray.shared else "non_finite"

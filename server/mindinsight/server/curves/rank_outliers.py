@@ -20,6 +20,7 @@ from mindinsight.server.curves.bands import (
     cells,
     column_medians,
     row_medians,
+    rows_without_common_steps,
     spread_of,
 )
 from mindinsight.server.curves.equal_ranks import diverged_from_equal
@@ -27,8 +28,10 @@ from mindinsight.server.curves.missing_ranks import missing_ranks
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_anomaly import (
     FEWEST_LASTING,
+    CommonJump,
     RankOutlier,
     amount_claim,
+    common_jump,
     growth,
     noisier_rows,
     outlier_claim,
@@ -134,6 +137,7 @@ _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
+_GOES_ON: Final = 0.5  # of a lasting difference, which is no longer one that has ended
 _SPREAD: Final = 5.0  # smallest lasting difference, in usual lasting differences of all ranks
 
 
@@ -197,6 +201,7 @@ class Differences:
                     (tail[(edges >= end) & (edges < edges[-2])] > limit * np.sqrt(correlation)).any()
                 )
                 end = self._end(row, begin, end, int(edges[1]))
+                end = self.columns if self._goes_on(row, begin, end) else end
                 begin = self._onset(row, begin, end, int(edges[1]))
             else:
                 again = False
@@ -205,6 +210,15 @@ class Differences:
                     stray = replace(stray, last_step=None)
                 strays.append((float(best[row]), stray))
         return strays
+
+    def _goes_on(self, row: int, begin: int, end: int) -> bool:
+        """Return True if a curve differs after ``end`` by more than half of what it did before, so that noise
+        alone makes the difference clearest up to there."""
+        parts = (slice(begin, end), slice(end, None))
+        if any(np.isnan(self.raw[row, part]).all() for part in parts):
+            return False
+        before, after = (share_of(self.raw[row, part], self.median[part]) for part in parts)
+        return before is not None and after is not None and after * np.sign(before) > _GOES_ON * abs(before)
 
     def _lasting(self, row: int, begin: int, end: int) -> RankOutlier | None:
         """Return the lasting difference of a rank between two columns, or None if it is too small. Columns
@@ -419,7 +433,11 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
     all_strays = [*_non_finite(grid, curves), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
-        all_strays += _merged(_different(grid), diverged_from_equal(curves, grid.mean))
+        jump = common_jump(grid.mean)
+        calm = grid if jump is None else _until(grid, jump.column)
+        noisy = _different(calm) if len(calm.steps) >= FEWEST_STEPS // 2 else []
+        all_strays += _merged(noisy, diverged_from_equal(curves, grid.mean))
+        all_strays += _leaders(grid, jump, curves) if jump else []
     there = ~np.isnan(grid.mean)
     common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
     compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
@@ -429,6 +447,27 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     spread = None if odd else spread_of([curves[row] for row in sorted(compared)])
     elsewhere = compared & rows_without_common_steps([steps for steps, _ in curves])
     return Judgement(ordered, compared, spread.share if spread else 0.0, noisier, elsewhere)
+
+
+def _until(grid: Cells, column: int) -> Cells:
+    """Return a grid with the steps and means of the columns before one of them."""
+    return replace(grid, steps=grid.steps[:column], mean=grid.mean[:, :column])
+
+
+def _leaders(grid: Cells, jump: CommonJump, curves: Sequence[tuple[Ints, Floats]]) -> Iterator[RankOutlier]:
+    """Yield the curves that jump before the others, at the step of their largest value in that column."""
+    others = np.delete(grid.mean[:, jump.column], jump.leaders)
+    centre = float(np.nanmedian(others)) if not np.isnan(others).all() else math.nan
+    for row in jump.leaders:
+        (steps, values), begin = curves[row], int(grid.steps[jump.column])
+        inside = np.flatnonzero((steps >= begin) & np.isfinite(values))
+        last = grid.steps[jump.column + 1] if jump.column + 1 < len(grid.steps) else math.inf
+        inside = inside[steps[inside] < last]
+        step = int(steps[inside[np.argmax(np.abs(values[inside]))]]) if len(inside) else begin
+        share = float(grid.mean[row, jump.column]) / centre - 1 if centre else math.nan
+        relative = share if math.isfinite(share) else None
+        followers, followed = len(curves) - len(jump.leaders), int(grid.steps[jump.followed])
+        yield RankOutlier(row, "spikes", step, relative=relative, followers=followers, followed=followed)
 
 
 def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutlier]:
@@ -503,28 +542,6 @@ def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
         for row in alive
         if _is_far(max(int(curves[row][0]) - begin, int(curves[row][-1]) - end), curves[row])
     ]
-
-
-def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
-    """Return the rows of one or more curves that share less than half of their steps with any other."""
-    longest = max(range(len(curves)), key=lambda row: len(curves[row]))
-
-    def are_common(steps: Ints, others: Ints) -> bool:
-        if len(steps) <= len(others) and np.array_equal(steps, others[: len(steps)]):  # as usual
-            return True
-        return bool(2 * int(np.isin(steps, others, assume_unique=True).sum()) >= len(steps))
-
-    rest = [
-        row
-        for row, steps in enumerate(curves)
-        if len(steps) and row != longest and not are_common(steps, curves[longest])
-    ]
-    if rest and len(rest) == sum(len(steps) > 0 for steps in curves) - 1:
-        rest.append(longest)
-    if not rest:
-        return frozenset()
-    steps, counts = np.unique(np.concatenate([curves[row] for row in rest]), return_counts=True)
-    return frozenset(row for row in rest if not are_common(curves[row], steps[counts > 1]))
 
 
 def _different(grid: Cells) -> list[RankOutlier]:

@@ -15,7 +15,7 @@ from mindinsight.server.debug.operator_links import canonical, module_of
 from mindinsight.server.debug.tensor_targets import is_shift, tensor_in_words
 
 if TYPE_CHECKING:
-    from mindinsight.server.debug.watchpoints import Hit
+    from mindinsight.server.debug.watchpoints import Hit, Tally
     from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 # Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
@@ -39,6 +39,7 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("inactive", "saturated", "vanishing"), ("dead",)),
     "slow": ("frozen", "tolerated"),
 }
+_LATER: Final = 2  # dumped steps that show that zeros of two steps have ended
 SHOWN: Final = 8  # steps, or tensors, that a sentence lists
 _UNTRAINED: Final[Mapping[str, str]] = {  # claims about weights without a gradient, by their standstill
     "frozen": "claim.check.untrained",
@@ -171,8 +172,7 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in _independent(hits):
         entry = hit.entry
-        key = (entry.rank, entry.graph, entry.recorded, entry.direction, entry.slot)
-        grouped.setdefault(key, {}).setdefault(_kind(hit), []).append(hit)
+        grouped.setdefault(_slot(entry), {}).setdefault(_kind(hit), []).append(hit)
     findings = [
         CheckFinding(
             kind, tuple(sorted(own, key=lambda hit: hit.entry.step)), (own[0].entry.rank,), names_ranks
@@ -183,6 +183,49 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
     ]
     merged = _of_ranks(findings)
     return sorted(merged, key=lambda finding: (_severity(finding), -finding.excess, finding.steps[0]))
+
+
+def _slot(entry: TensorEntry) -> tuple[int, str, str, str, str]:
+    return entry.rank, entry.graph, entry.recorded, entry.direction, entry.slot
+
+
+def without_meant_zeros(
+    findings: Iterable[CheckFinding], tally: Tally
+) -> tuple[list[CheckFinding], list[Claim]]:
+    """Return the findings but those of zeros that are no sign of a fault, and the notes about these."""
+    zeros: dict[str, list[CheckFinding]] = {"": [], "begins_zero": [], "idle": []}
+    for finding in findings:
+        name = "idle" if _is_idle(finding, tally) else ""
+        zeros["begins_zero" if _begins_with_zeros(finding, tally) else name].append(finding)
+    return zeros.pop(""), [claim for name, own in zeros.items() for claim in _zeros_claim(name, own)]
+
+
+def _zeros_claim(name: str, findings: Sequence[CheckFinding]) -> Iterator[Claim]:
+    """Yield the note about tensors whose zeros are no sign of a fault, if there are any."""
+    if findings:
+        steps = sorted({step for finding in findings for step in finding.steps})
+        names = few([finding.name for finding in findings], SHOWN)
+        values = {"n": len(findings), "tensors": names, "steps": few([*map(str, steps)], SHOWN)}
+        yield Claim(f"claim.check.{name}", "note", values)
+
+
+def _is_idle(finding: CheckFinding, tally: Tally) -> bool:
+    """Return True if the zeros of a tensor are those of flags, and it holds other values at another step."""
+    entry = finding.hits[0].entry
+    by_flags = finding.kind == "dead" and all(hit.selected for hit in finding.hits)
+    return by_flags and _slot(entry) in tally.filled
+
+
+def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
+    """Return True if a tensor has only zeros at the first dumped step, and others later, or if zeros at the
+    first two steps end, as where the last layer begins with zeros as well."""
+    second, later = next(iter(tally.steps), -1), tally.steps[1:]
+    entry = finding.hits[0].entry
+    if not set(finding.steps).isdisjoint(later) or (second in finding.steps and len(later) < _LATER):
+        return False
+    if finding.kind == "frozen":
+        return finding.hits[0].standstill == "zero" and finding.steps == [second]
+    return finding.kind == "dead" and _slot(entry) in tally.late
 
 
 def _severity(finding: CheckFinding) -> float:
@@ -364,8 +407,8 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield a claim for each of the reasons "cancelled", "finished", "small" and "few" of expected hits.
-    Hits that are expected for another reason, or not expected, are left out."""
+    """Yield a claim for each reason of expected hits but "growing" and "masked". Hits that are not
+    expected are left out."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
         by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)
@@ -378,6 +421,12 @@ def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
         values = {"n": len(finished), "tensors": few(list(finished), SHOWN)}
         values |= {"steps": few([*map(str, steps)], SHOWN)}
         yield Claim("claim.check.finished", "unknown", values)
+    if equal := by_reason.get("equal"):
+        names = [tensor_in_words(own[0].entry) for own in equal.values()]
+        yield Claim("claim.check.equal", "note", {"n": len(names), "tensors": few(names, SHOWN)})
+    if aside := by_reason.get("aside"):
+        values = {"n": len(aside), "operators": few(list(aside), SHOWN)}
+        yield Claim("claim.fault.aside", "note", values)
     for name in ("small", "few"):
         if hits_of := by_reason.get(name):
             least = min((hit for own in hits_of.values() for hit in own), key=_change)

@@ -99,10 +99,10 @@ def cause_of(operator_type: str, element: Element) -> Cause | None:
 
 
 def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | None:
-    """Return the cause if a non-finite argument of the operator equals its result, or None."""
-    result = element.result
+    """Return the cause if a non-finite argument of the operator equals its result up to the sign, or None."""
+    result = abs(element.result)
     for argument, number in numbers.items():
-        if not math.isfinite(number) and (number == result or (math.isnan(number) and math.isnan(result))):
+        if not math.isfinite(number) and (abs(number) == result or math.isnan(number) == math.isnan(result)):
             return Cause("number", {"value": number_text(number), "argument": argument})
     return None
 

@@ -187,11 +187,24 @@ class Coverage:
     open_masks: int = 0  # masks that may affect outputs that were not recorded
     by_statistics: int = 0  # judged by recorded statistics, without their values
     scaled: int = 0  # not finite in a step whose update a loss scaler skipped
+    aside: int = 0  # not finite, of operators whose results the training does not use
+    aside_of: dict[str, None] = field(default_factory=dict)  # names of these operators
     skipped: dict[int, float] = field(default_factory=dict)  # loss scale by such step
     contradicted: int = 0  # with statistics that disagree with the file, which was used
     unlisted: int = 0  # files that describe tensors and could not be read
     operators: bool = False  # the dump has tensors of an operator
     backward: bool = False  # the dump has an operator of a backward pass
+
+    def spare(self, entry: TensorEntry, search: OriginSearch, scale: float | None) -> None:
+        """Add a tensor that is not finite and no fault: of an operator aside, of a step that a loss scaler
+        skipped at this ``scale``, or a mask."""
+        if search.is_aside(entry) and not search.is_mask(entry):
+            self.aside += 1
+            self.aside_of[entry.operator] = None
+            return
+        self.scaled += scale is not None
+        self.masks += scale is None
+        self.open_masks += scale is None and search.is_open_mask(entry)
 
     @property
     def judged(self) -> int:
@@ -206,13 +219,14 @@ class Coverage:
         if not self.judged:
             first = Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown")
             return (first, *([unread] if self.unread else []))
-        if self.judged == self.tensors and not self.masks and not self.scaled:
+        spared = self.masks + self.scaled + self.aside
+        if self.judged == self.tensors and not spared:
             return (Claim("claim.fault.none", "clear", {"n": self.tensors}), *self._notes)
-        finite = self.judged - self.masks - self.scaled
+        finite = self.judged - spared
         counts = {"n": finite, "judged": finite, "tensors": self.tensors}
         first = (
             Claim("claim.fault.finite", "clear", counts)
-            if self.masks or self.scaled
+            if spared
             else Claim("claim.fault.some", "unknown", counts)
         )
         details = (
@@ -233,6 +247,9 @@ class Coverage:
             steps = few([*map(str, self.skipped)], _NAMED)
             scale = max(self.skipped.values())
             yield Claim("claim.fault.scaled", "note", {"n": self.scaled, "steps": steps, "scale": scale})
+        if self.aside:
+            names = few(list(self.aside_of), _NAMED)
+            yield Claim("claim.fault.aside", "note", {"n": self.aside, "operators": names})
         if not self.operators:
             yield Claim("claim.fault.no_operator", "note")
         elif not self.backward:
@@ -270,7 +287,7 @@ class Report:
             return (checked if self.checked else mode,)
         first = self.faults[0].claims if self.faults else self.coverage.claims
         whole = self.coverage.judged == self.coverage.tensors
-        whole = whole and not self.coverage.masks and not self.coverage.scaled
+        whole = whole and not (self.coverage.masks or self.coverage.scaled or self.coverage.aside)
         if self.checked and whole and not self.faults and not self.damage:
             first = (checked, *first)
         return (*first, *self.gap_claims)
@@ -461,13 +478,13 @@ def _search_step(
         if is_non_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
             numbers = compares_arguments(dump) or dump.framework != "pytorch"  # MindSpore's are tensors
-            search = OriginSearch(items, operators, measure, dump.level == MODULES, numbers)
+            gaps = gaps_at(dump, [rank], [step])
+            search = OriginSearch(items, operators, measure, dump.level == MODULES, numbers, not gaps)
             if origin := search.origin():
                 scale = skipped_scale(origin, items, measure)
                 if scale is not None:
                     coverage.skipped[step], coverage.scaled = scale, coverage.scaled + 1
                     continue
-                gaps = gaps_at(dump, [rank], [step])
                 others = search.other_inputs(origin.entry) if origin.kind == "met" else []
                 results = tuple(search.results(origin.entry))
                 origin = _without_guess(origin, gaps)
@@ -476,9 +493,7 @@ def _search_step(
                 report.faults.append(replace(fault, later=later[0], last=later[1]))
                 return
         if search is not None and is_non_finite(result):
-            coverage.scaled += scale is not None
-            coverage.masks += scale is None
-            coverage.open_masks += scale is None and search.is_open_mask(result.entry)
+            coverage.spare(result.entry, search, scale)
 
 
 def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> tuple[int, str]:
@@ -498,7 +513,7 @@ def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> tuple
         entry, state = result.entry, finiteness(result)
         if state == "unknown":
             return 0, ""
-        if state == "non_finite" and not search.is_mask(entry):
+        if state == "non_finite" and not search.is_mask(entry) and not search.is_aside(entry):
             if entry.direction == "parameter" or is_gradient(entry) or is_update(entry):
                 return 0, ""
             lost.append(result)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from mindinsight.server.debug.conditions.side_results import side_results
 from mindinsight.server.debug.examine import (
     Finiteness,
     OperatorKey,
@@ -30,8 +31,7 @@ from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 
 def holds_minus_infinity(result: TensorResult) -> bool:
-    """Return True if minus infinity is the only non-finite value in a tensor, by its data or recorded
-    statistics."""
+    """Return True if minus infinity is the only non-finite value in a tensor, as far as is recorded."""
     if result.measurement is None:
         return False
     statistics = result.measurement.statistics
@@ -200,9 +200,8 @@ def execution_order(
     operators: Mapping[OperatorKey, Operator],
     tensors: Mapping[OperatorKey, Sequence[int]],
 ) -> list[int]:
-    """Return the positions of ``entries`` in execution order. ``tensors`` is the result of
-    ``tensors_by_operator``. Outputs of a module follow all calls inside it, and gradients of weights
-    follow the calls they depend on. Inputs of a module stay at their position."""
+    """Return the positions of ``entries`` in execution order, given ``tensors_by_operator`` of them. Outputs
+    of a module follow all calls inside it, and gradients of weights the calls they depend on."""
     ends = {key: positions[-1] for key, positions in tensors.items()}
     depth = dict.fromkeys(ends, 0)
     for (graph, name), operator in operators.items():
@@ -263,8 +262,11 @@ class OriginSearch:
         measure: Measure,
         modules_only: bool = False,
         numbers_known: bool = True,
+        complete: bool = False,
     ) -> None:
-        """Store the records. ``numbers_known`` says that numbers given to operators were recorded."""
+        """Store the records. ``numbers_known`` says that numbers given to operators were recorded, and
+        ``complete`` that all operators were."""
+        self._aside = side_results(operators) if complete else frozenset()
         self._entries = tuple(entry for entry in entries if not is_replaced(entry))
         self._modules_only = modules_only
         self._numbers_known = numbers_known
@@ -296,9 +298,9 @@ class OriginSearch:
         met: Origin | None = None
         harmless: Origin | None = None  # received, without effect on outputs
         for position in self._non_finite_positions():
-            if self._masks.is_mask(position):
-                continue
             entry = self._entries[position]
+            if self._masks.is_mask(position) or self.is_aside(entry):
+                continue
             output = entry.direction == "output"
             received = self._first_with(self._inputs_of(entry), "non_finite") if output else position
             if received is None:
@@ -319,6 +321,10 @@ class OriginSearch:
         """Return True if the minus infinities of a tensor were filled in, or come only from masks."""
         return self._masks.is_mask(self._positions[entry.sequence])
 
+    def is_aside(self, entry: TensorEntry) -> bool:
+        """Return True if the training uses no result of a tensor's operator, such as a metric's."""
+        return operator_key(entry) in self._aside
+
     def is_open_mask(self, entry: TensorEntry) -> bool:
         """Return True unless the recorded outputs show that a mask had no effect. The tensor must be a mask,
         as `is_mask` tells: this is not checked here."""
@@ -327,8 +333,7 @@ class OriginSearch:
 
     def _ends_finite_after(self, position: int) -> bool:
         """Return True if the step's last recorded output follows a tensor and is finite."""
-        outputs = (p for p in reversed(self._order) if self._entries[p].direction == "output")
-        last = next(outputs, position)
+        last = next((p for p in reversed(self._order) if self._entries[p].direction == "output"), position)
         return self._rank[last] > self._rank[position] and self._finiteness(last) == "finite"
 
     def results(self, entry: TensorEntry) -> list[TensorResult]:

@@ -9,6 +9,7 @@ from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import finiteness, is_non_finite, measure_all, operator_key
 from mindinsight.server.debug.fault import Fault
 from mindinsight.server.debug.fault_search import OriginSearch
+from mindinsight.server.debug.operator_links import is_replaced
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_gradient, is_update, parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_tensors
@@ -80,7 +81,9 @@ def _at_step(
     """Return the non-finite operators, weights and gradients of a step, measured now."""
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)
-    given = [entry for entry in entries if entry.direction in ("output", "parameter")]
+    given = [
+        entry for entry in entries if entry.direction in ("output", "parameter") and not is_replaced(entry)
+    ]
     known: dict[str, dict[object, bool]] = {name: {} for name in _GROUPS}
     for result in measure_all(given, executor, cache):
         entry = result.entry

@@ -236,13 +236,18 @@ def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
     return name
 
 
+def shares_memory(operator_type: str) -> bool:
+    """Return True if the output of an operator type has the memory of its first input."""
+    return operator_type.endswith("_") or canonical(operator_type) in _ALIASES
+
+
 def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operator]) -> Iterator[str]:
     """Yield the name of an output's operator, and of the operators and parameters whose memory it shares.
     ``operators`` are those of the step, by graph and name."""
     name = entry.operator
     yield name
     while (operator := operators.get((entry.graph, name))) is not None and operator.sources:
-        if not operator.type.endswith("_") and canonical(operator.type) not in _ALIASES:
+        if not shares_memory(operator.type):
             return
         name = operator.sources[0]
         yield name
@@ -258,14 +263,17 @@ class ValueFlow:
     """Views, norms, and zeros that follow from constants, among the operators of one step.
 
     Without a graph, only norms are known. ``initial`` are the recorded names of operators whose zeros are
-    those with which a parameter begins.
+    those with which a parameter begins, ``discrete`` the names of those whose outputs are flags or integers.
     """
 
-    def __init__(self, operators: Iterable[Operator], initial: Collection[str] = ()) -> None:
+    def __init__(
+        self, operators: Iterable[Operator], initial: Collection[str] = (), discrete: Collection[str] = ()
+    ) -> None:
         self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
         self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
         self._norms: set[tuple[str, str]] = set()  # operators that return norms, and views of these
         self._constants: set[tuple[str, str]] = set()  # operators that return given numbers, and copies
+        self._flags: set[tuple[str, str]] = set()  # operators whose zeros follow from those of flags
         for operator in operators:  # in execution order, so that sources come first
             keys = {(operator.graph, name) for name in (operator.name, operator.recorded)}
             self._sources |= dict.fromkeys(keys, operator.sources)
@@ -273,6 +281,12 @@ class ValueFlow:
             enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
             if enough or makes_zeros(operator.type) or operator.recorded in initial:
                 self._zeros |= keys
+            flags = [(operator.graph, source) in self._flags for source in operator.sources]
+            either = all(map(any, zip(flags, zeros, strict=True)))
+            enough = any(flags) and (either or is_product(operator.type))
+            cast = _plain(operator.type) in _CASTS and not set(operator.sources).isdisjoint(discrete)
+            if enough or cast:
+                self._flags |= keys
             views = is_view(operator.type) and len(zeros) == 1
             if is_norm(operator.type) or (views and (operator.graph, operator.sources[0]) in self._norms):
                 self._norms |= keys
@@ -292,3 +306,8 @@ class ValueFlow:
         The product of a weight and an initial state of zeros is an example. The zero norm of a bias that
         starts with zeros counts as well, because its input already shows the zeros."""
         return (entry.graph, entry.recorded) in self._zeros | self._norms | self._constants
+
+    def follows_from_flags(self, entry: TensorEntry) -> bool:
+        """Return True if the zeros of a tensor may be those of flags or counts by which values were
+        multiplied."""
+        return (entry.graph, entry.recorded) in self._flags

@@ -80,6 +80,8 @@ class Divergence:
         if self.weights:
             facts = {"n": len(self.weights), "names": few(self.weights, _SHOWN), "count": self.compared}
             facts |= {"step": self.step, "figures": self._figures(), "weight": self.weights[0]}
+            ranks = {"n": len(self.ranks), "ranks": few([*map(str, self.ranks)], _SHOWN)}
+            facts["where"] = Claim("claim.part.ranks.odd", "note", ranks) if self.ranks else ""
             location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
             if self.wrapped:
                 return Claim("claim.ranks.weights", "found", facts, (location,))

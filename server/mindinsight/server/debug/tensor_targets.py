@@ -69,7 +69,12 @@ def is_discrete(entry: TensorEntry) -> bool:
 
 def is_gradient(entry: TensorEntry) -> bool:
     """Return True if a tensor belongs to an operator of a backward pass."""
-    return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))
+    return is_backward(entry.operator) or is_backward(entry.recorded)
+
+
+def is_backward(name: str) -> bool:
+    """Return True if an operator with this name, full or as recorded, is one of a backward pass."""
+    return bool(_GRADIENT.search(name))
 
 
 def forward_views(operators: Iterable[Operator]) -> frozenset[tuple[str, str]]:
@@ -77,9 +82,9 @@ def forward_views(operators: Iterable[Operator]) -> frozenset[tuple[str, str]]:
     transposed weight is an example. ``operators`` are those of a step, in execution order."""
     views: set[tuple[str, str]] = set()
     for operator in operators:
-        if len(operator.sources) == 1 and is_view(operator.type) and _GRADIENT.search(operator.name):
+        if len(operator.sources) == 1 and is_view(operator.type) and is_backward(operator.name):
             source = operator.sources[0]
-            if (operator.graph, source) in views or not _GRADIENT.search(source):
+            if (operator.graph, source) in views or not is_backward(source):
                 views.add((operator.graph, operator.name))
     return frozenset(views)
 

@@ -12,14 +12,13 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.check_findings import (
-    SHOWN,
-    CheckFinding,
     condition_in_words,
     expected_claims,
     group_hits,
     grouped_claims,
+    without_meant_zeros,
 )
 from mindinsight.server.debug.conditions import (
     FAILED,
@@ -36,6 +35,7 @@ from mindinsight.server.debug.conditions.expected_hits import Expectation, Expec
 from mindinsight.server.debug.conditions.loss_scaling import skipped_scale
 from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
+from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, canonical, is_constant, is_replaced, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -52,7 +52,6 @@ from mindinsight.server.formats.dumps import list_operators, list_overflows, lis
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
 
 _OF_ZEROS: Final = ("tensor_all_zero", "gradient_vanishing")
-_LATER: Final = 2  # dumped steps that show that zeros of two steps have ended
 _OF_OVERFLOW: Final = ("tensor_overflow", "gradient_exploding")
 _OF_STANDSTILL: Final = ("weight_change_too_small", "weight_not_changed")
 
@@ -110,6 +109,7 @@ class Hit:
     viewed: str = ""  # operator or parameter whose values a view returns, such as a transposition
     expected: Expectation = ""  # why the limit is exceeded without a fault: the verdict is then no hit
     standstill: Standstill = "purpose"  # why a parameter may not have changed
+    selected: bool = False  # zeros may be those of flags, such as a mask
 
     @property
     def entry(self) -> TensorEntry:
@@ -129,7 +129,8 @@ class Tally:
     weights: frozenset[str] = frozenset()  # names of all parameters but states of optimizers
     growth: Sequence[Claim] = ()  # that outputs grow from layer to layer
     steps: Sequence[int] = ()  # that have a dumped step before them, and of which no tensor is undecided
-    filled: Collection[RankedSlot] = ()  # tensors of zeros at the first step, and not at a later one
+    late: Collection[RankedSlot] = ()  # tensors of zeros at the first step, and not at a later one
+    filled: Collection[RankedSlot] = ()  # tensors that are not zero at some step
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -192,6 +193,7 @@ def check_and_count(
     evidence = _Evidence(dump, executor, cache)
     still, depth = _Standstill(evidence), DepthGrowth()
     zeros: dict[RankedSlot, bool] = {}  # tensors of zeros at the first step: whether they are not later
+    filled: set[RankedSlot] = set()  # tensors that are not zero at some step
     open_steps: set[int] = set()  # at which a weight may have changed or not
     for result, rules in _results(dump, watchpoints, executor, cache):
         if is_unread(result):
@@ -205,8 +207,9 @@ def check_and_count(
                 slot = (result.entry.rank, *slot_key(result.entry))
                 if first.hit and result.entry.step == dump.steps(result.entry.rank)[0]:
                     zeros[slot] = False
-                elif slot in zeros and not first.hit and not first.error:
-                    zeros[slot] = True
+                elif not first.hit and not first.error:
+                    filled.add(slot)
+                    zeros |= {slot: True} if slot in zeros else {}
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
             elif watchpoint.condition in _OF_STANDSTILL:
@@ -223,8 +226,8 @@ def check_and_count(
     weights = frozenset(name for rank in dump.ranks for name in _trained(dump, rank))
     later = max((dump.steps(rank)[1:] for rank in dump.ranks), key=len, default=())
     steps = [step for step in later if step not in open_steps]
-    filled = {slot for slot, later in zeros.items() if later}
-    yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps, filled)
+    late = {slot for slot, later in zeros.items() if later}
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, weights, growth, steps, late, filled)
 
 
 class _Evidence:
@@ -245,7 +248,11 @@ class _Evidence:
         masked = first.hit and common and infinite
         verdict = _without_mask(self._search(entry.rank, entry.step), entry, first) if masked else first
         expected: Expectation = ""
-        if verdict.hit and common and watchpoint.condition in _OF_OVERFLOW and self.skipped(entry):
+        overflow = watchpoint.condition in _OF_OVERFLOW
+        judged = verdict.hit and common and (overflow or watchpoint.condition in _OF_ZEROS)
+        if judged and self._search(entry.rank, entry.step).is_aside(entry):
+            return Hit(watchpoint, result, Verdict(False), expected="aside" if overflow else "")
+        if judged and overflow and self.skipped(entry):
             verdict = Verdict(False)
         if verdict.hit and common and watchpoint.condition in _OF_ZEROS:
             constant = (
@@ -258,6 +265,8 @@ class _Evidence:
                 expected = self.expected(entry.rank, entry.step).of_gradient(entry, least)
                 finished = self.expected(entry.rank, entry.step).finished_loss(entry)
                 expected = expected or ("finished" if finished else "")
+                if not expected and watchpoint.condition == "tensor_all_zero":
+                    expected = self.expected(entry.rank, entry.step).of_zeros(entry)
         if verdict.hit and common and watchpoint.condition == "weight_change_too_large":
             if self._gap(entry) > _NEAR:
                 return Hit(watchpoint, result, replace(verdict, hit=False))
@@ -266,9 +275,11 @@ class _Evidence:
         if expected:
             return Hit(watchpoint, result, replace(verdict, hit=False), expected=expected)
         view = verdict.hit and not watchpoint.operators and is_view(entry.type)
-        return Hit(
-            watchpoint, result, verdict, self._flow(entry.rank, entry.step).viewed(entry) if view else ""
-        )
+        zero = verdict.hit and common and watchpoint.condition == "tensor_all_zero"
+        flow = self._flow(entry.rank, entry.step) if view or zero else None
+        viewed = flow.viewed(entry) if flow and view else ""
+        selected = bool(flow and zero and flow.follows_from_flags(entry))
+        return Hit(watchpoint, result, verdict, viewed, selected=selected)
 
     def skipped(self, entry: TensorEntry) -> bool:
         """Return True if a loss scaler skipped the update of a step, and a tensor is no earlier than the
@@ -285,11 +296,15 @@ class _Evidence:
 
     def _new_search(self, rank: int, step: int) -> OriginSearch:
         entries, operators = list(list_tensors(self._dump, rank, step).items), self._operators(rank, step)
-        return OriginSearch(entries, operators, self._measure)
+        complete = not gaps_at(self._dump, [rank], [step])
+        return OriginSearch(entries, operators, self._measure, complete=complete)
 
     def _new_flow(self, rank: int, step: int) -> ValueFlow:
         first = step == min(self._dump.steps(rank))
-        return ValueFlow(self._operators(rank, step), self._initial_zeros(rank, step) if first else ())
+        entries = list_tensors(self._dump, rank, step).items
+        discrete = {entry.operator for entry in entries if entry.direction == "output" and is_discrete(entry)}
+        initial = self._initial_zeros(rank, step) if first else ()
+        return ValueFlow(self._operators(rank, step), initial, discrete)
 
     def _initial_zeros(self, rank: int, step: int) -> frozenset[str]:
         """Return the recorded names of the views of parameters that are zero, as LoRA begins with."""
@@ -453,10 +468,7 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     Without a hit the check is clear only about the tensors it could judge."""
     judged = tally.decided.total()
     findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
-    begun: list[CheckFinding] = []
-    others: list[CheckFinding] = []
-    for finding in findings:
-        (begun if _begins_with_zeros(finding, tally) else others).append(finding)
+    others, zeros = without_meant_zeros(findings, tally)
     confirmed = [*grouped_claims(others, tally.weights, tally.steps), *tally.growth]
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
@@ -468,26 +480,10 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     for name, why in sorted(tally.failed.items()):
         facts = {"condition": condition_in_words(name), "why": why}
         confirmed.append(Claim("claim.check.failed", "unknown", facts))
-    if begun:
-        steps = sorted({step for finding in begun for step in finding.steps})
-        names = few([finding.name for finding in begun], SHOWN)
-        values = {"n": len(begun), "tensors": names, "steps": few([*map(str, steps)], SHOWN)}
-        confirmed.append(Claim("claim.check.begins_zero", "note", values))
+    confirmed += zeros
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, *expected, *tally.claims] if judged else confirmed
-
-
-def _begins_with_zeros(finding: CheckFinding, tally: Tally) -> bool:
-    """Return True if a tensor has only zeros at the first dumped step, and others later, or if zeros at the
-    first two steps end, as where the last layer begins with zeros as well."""
-    second, later = next(iter(tally.steps), -1), tally.steps[1:]
-    entry = finding.hits[0].entry
-    if not set(finding.steps).isdisjoint(later) or (second in finding.steps and len(later) < _LATER):
-        return False
-    if finding.kind == "frozen":
-        return finding.hits[0].standstill == "zero" and finding.steps == [second]
-    return finding.kind == "dead" and (entry.rank, *slot_key(entry)) in tally.filled
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Query
 from mindinsight.server.api.mixed_runs import mixed_claims
 from mindinsight.server.api.recorded_results import repeated_results, result_claims
 from mindinsight.server.cancellation import result_of
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.importance import Importance, importance
+from mindinsight.server.curves.importance import Importance, importance, plain
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage, repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
@@ -27,6 +28,8 @@ forests = APIRouter(route_class=PayloadRoute)
 
 _SCALARS: Final = 500  # names in a menu; a run may have 10,000
 _SCALAR: Final = "scalar:"  # before the tag of a scalar whose last value is the objective
+_NAMED: Final = 8  # settings that one sentence lists
+_UNLIKE: Final = {"claim.why.mixed_settings", "claim.why.unlike_settings"}  # runs of different experiments
 _ANSWERS: Final = 16  # cached results, one for each objective and selection of runs
 
 Runs = Annotated[list[str] | None, Query(description="run ids; default: all runs", max_length=1000)]
@@ -102,16 +105,28 @@ def importance_of(
     columns = {key: [row.get(key) for row in rows] for key in settings}
     results = repeated_results(records, columns, objective.partition(":")[2])
     columns = {key: column for key, column in columns.items() if key not in results}
-    answer = _importance(service, objective, columns, [row.get(objective) for row in rows])
+    mixed = list(mixed_claims(records))
+    values = [row.get(objective) for row in rows]
+    partly = _partly_recorded(columns, values) if _UNLIKE & {claim.key for claim in mixed} else []
+    columns = {key: column for key, column in columns.items() if key not in partly}
+    answer = _importance(service, objective, columns, values)
+    facts = {"n": len(partly), "settings": few([plain(key) for key in partly], _NAMED)}
+    notes = [Claim("claim.lineage.partly", "note", facts)] if partly else []
     return {
         "objective": objective,
         "runs": answer.runs,
         "explained": answer.explained,
         "columns": [asdict(column) for column in answer.columns],
-        "claims": [
-            claim.as_json() for claim in (*mixed_claims(records), *answer.claims, *result_claims(results))
-        ],
+        "claims": [claim.as_json() for claim in (*mixed, *answer.claims, *notes, *result_claims(results))],
     }
+
+
+def _partly_recorded(columns: Mapping[str, Sequence[Any]], values: Sequence[Any]) -> list[str]:
+    """Return the settings that some, but not all, of the runs with the objective recorded. Where runs are of
+    different experiments, such a setting tells the experiments apart, whatever its values do."""
+    rows = [number for number, value in enumerate(values) if value is not None]
+    counts = {key: sum(column[row] is not None for row in rows) for key, column in columns.items()}
+    return [key for key, count in counts.items() if 0 < count < len(rows)]
 
 
 @router.get("/dataset")

@@ -178,7 +178,7 @@ class ReportSource:
 
     run: Run
     runs: Mapping[str, Run]
-    path_of: Callable[[str], Path]  # of a dump or a run, by its id; raises KeyError
+    path_of: Callable[[str], Path]  # of a dump or a run, by its id; raises FileNotFoundError
     executor: Executor | None = None
     cache: StatisticsCache | None = None
     left_out: int = 0  # runs beyond the limit of the server, among which may be ranks

@@ -144,7 +144,7 @@ def _places(
 def _opened(source: ReportSource, dump: str, damage: list[str], t: Texts) -> Dump | None:
     try:
         return open_dump(source.path_of(dump))
-    except (UnreadableError, OSError, KeyError) as error:
+    except (UnreadableError, OSError) as error:
         damage.append(f"{dump}: {_reason(error, t)}")
         return None
 

@@ -74,6 +74,19 @@ def test_an_operator_more_on_one_side_shifts_no_other() -> None:
     }
 
 
+def test_a_forward_operator_more_shifts_no_number_of_the_backward_pass() -> None:
+    """PyTorch's operators are numbered by type over both passes: the clone in the loop moves all others."""
+    ours = ["loop/clone-op0", "a/clone-op1", "Gradients/a/clone-op2", "Gradients/b/clone-op3"]
+    theirs = ["a/clone-op0", "Gradients/a/clone-op1", "Gradients/b/clone-op2"]
+    pairs = {target: reference for target, reference, _ in matches(ours, theirs)}
+    assert pairs == {
+        "loop/clone-op0": None,
+        "a/clone-op1": "a/clone-op0",
+        "Gradients/a/clone-op2": "Gradients/a/clone-op1",
+        "Gradients/b/clone-op3": "Gradients/b/clone-op2",
+    }
+
+
 def test_fewer_recorded_operators_keep_their_names() -> None:
     pairs = matches(["a/add-op0", "b/add-op2"], ["a/add-op0", "a/add-op1", "b/add-op2"])
     assert [pair[:2] for pair in pairs] == [

@@ -25,6 +25,8 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
         "masks": 0,
         "open_masks": 0,
         "scaled": 0,
+        "aside": 0,
+        "aside_of": {},
         "skipped": {},
         "by_statistics": 0,
         "contradicted": 0,

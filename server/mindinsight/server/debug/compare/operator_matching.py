@@ -233,22 +233,24 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
 
 
 def _kind(group: Group) -> Hashable:
-    """Return the pass and the type of an operator. Operators are numbered for each of these."""
+    """Return the pass and the type of an operator. Operators are numbered for each of these, or for each
+    type over both passes."""
     return bool(_BACKWARD.search(group.operator)), group.entries[0].type
 
 
 def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> set[Hashable]:
     """Return the kinds of operators that are numbered differently on both sides. One side has more
-    operators of such a kind, for example gradients of layers that the other side froze. Operators of one
+    operators of such a type, for example gradients of layers that the other side froze. Operators of one
     number have tensors of different shapes or are in different scopes. If one side merely recorded fewer,
     they agree."""
-    counts = Counter(map(_kind, targets)), Counter(map(_kind, references))
+    counts = [Counter(group.entries[0].type for group in side) for side in (targets, references)]
     inputs = _has_inputs(targets) and _has_inputs(references)
     others = {_number(group): group for group in references if _number(group)}
     kinds = set[Hashable]()
     for group in targets:
         kind, other = _kind(group), others.get(_number(group))
-        if other is None or kind in kinds or counts[0][kind] == counts[1][kind]:
+        equally_many = counts[0][group.entries[0].type] == counts[1][group.entries[0].type]
+        if other is None or kind in kinds or equally_many:
             continue
         same = _signature(group, shapes, inputs) == _signature(other, shapes, inputs)
         if not same or _scopes(group) != _scopes(other):

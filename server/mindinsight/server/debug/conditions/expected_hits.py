@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from mindinsight.server.debug.recorded_statistics import AnyStatistics
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few", "finished"]
+Expectation: TypeAlias = Literal[
+    "", "growing", "cancelled", "small", "few", "finished", "aside", "equal", "masked"
+]
 Standstill: TypeAlias = Literal[
     "purpose",
     "trained",
@@ -119,6 +121,22 @@ class ExpectedHits:
                 passes.append((entry.sequence, entry.sequence, loss))
                 backward = True
         return passes
+
+    def of_zeros(self, entry: TensorEntry) -> Expectation:
+        """Return "equal" for a difference that is zero because both its inputs have the same values, as that
+        of the old and the new policy before the first update, "masked" for the exponential of nothing but
+        minus infinity, as where a running maximum begins, else ""."""
+        if canonical(entry.type) == "exp" and (given := self._given.get((entry.recorded, "input", "0"))):
+            (result,) = self._measure([given])
+            values = result.measurement.statistics if result.measurement else None
+            masked = values is not None and values.count and values.negative_infs == values.count
+            return "masked" if masked else ""
+        if canonical(entry.type) != "sub":
+            return ""
+        pair = [self._given.get((entry.recorded, "input", slot)) for slot in ("0", "1")]
+        known = [self._statistics(given) for given in pair]
+        shapes = {given.shape for given in pair if given is not None}
+        return "equal" if known[0] and known[0] == known[1] and len(shapes) == 1 else ""
 
     def of_gradient(self, entry: TensorEntry, limit: float) -> Expectation:
         """Return "cancelled" for a vanishing gradient that is a sum of cancelling terms, else "". The mean
@@ -329,7 +347,7 @@ class ExpectedHits:
         """Return True if an output, or the output it is a view of, is known to be a sum that is zero up to
         rounding. The mean magnitude of the terms must exceed ``least``."""
         output = given
-        while is_view(output.type) and (source := self._source(output)) is not None:
+        while (is_view(output.type) or self._is_scaled(output)) and (source := self._source(output)):
             output = source
         kind = output.type
         if canonical(kind) in _OF_PARAMETERS and output == self._outputs.get(output.operator):
@@ -341,6 +359,13 @@ class ExpectedHits:
             return False
         rounding = rounding_of_sum(kind, output.dtype, terms, total.count)
         return rounding is not None and bool(total.absolute_mean <= rounding)
+
+    def _is_scaled(self, output: TensorEntry) -> bool:
+        """Return True if an output is its operator's only tensor times a number, as the share of a rank."""
+        operator = self._operators.get(output.recorded)
+        return (
+            canonical(output.type) in ("mul", "div") and operator is not None and len(operator.sources) == 1
+        )
 
     def _summed(self, output: TensorEntry) -> TensorEntry | None:
         """Return the tensor of terms that a sum adds: its recorded input, else its source in the graph, or

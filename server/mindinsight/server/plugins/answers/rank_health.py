@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.bands import FEWEST_STEPS, Spread, spread_of
 from mindinsight.server.curves.missing_ranks import missing_ranks
-from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_anomaly import RankOutlier, amount_claim
 from mindinsight.server.curves.rank_outliers import judge, rows_of_other_steps
 from mindinsight.server.plugins.answers.rank_pace import (
     SlowRank,
@@ -42,6 +42,11 @@ class RankDivergence:
 
     tag: str
     stray: RankOutlier
+
+    @property
+    def is_regular(self) -> bool:
+        """Return True for a rank that takes longer every so many steps, as where it writes checkpoints."""
+        return is_pace(self.tag) and self.stray.kind == "spikes" and self.stray.period is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +188,13 @@ def health_claims(
     slower = {(rank.row, rank.tag, "lasting") for rank in slow}
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
+    regular: list[RankDivergence] = []
     for stray in rank_strays:
         divergence = (stray.stray.row, stray.tag, stray.stray.kind)
         if stray.stray.other is not None or divergence in slower:
+            continue
+        if stray.is_regular:
+            regular.append(stray)
             continue
         kinds = (stray.stray.kind, worst.get(stray.stray.row, stray.stray.kind))
         worst[stray.stray.row] = min(kinds, key=_WORST_FIRST.index)
@@ -197,12 +206,16 @@ def health_claims(
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
             names = few([str(ranks[row].rank) for row in rows], _RANGES)
             claims += _first_not_finite(ranks, rank_strays) if kind == "not_finite" else []
+            if kind == "spikes" and (jumps := _first_jumps(ranks, rank_strays)):
+                claims += jumps
+                continue
             claims.append(Claim(_KEYS[kind], "found", {"n": len(rows), "ranks": names}, evidence))
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
     faulty |= {rank.row for rank in slow}
     unknown = [
+        *(_regular_spikes(ranks, stray) for stray in regular),
         *levels,
         *_missing(ranks, left_out),
         *_duplicates(ranks),
@@ -229,6 +242,24 @@ def _first_not_finite(ranks: Sequence[Run], rank_strays: Sequence[RankDivergence
     return [Claim("claim.health.non_finite_first", "found", facts, evidence)]
 
 
+def _first_jumps(ranks: Sequence[Run], rank_strays: Sequence[RankDivergence]) -> list[Claim]:
+    """Return the claim about the rank that jumps first, where the others follow: the earliest of all
+    scalars."""
+    jumps = [divergence for divergence in rank_strays if _leads(divergence)]
+    if not jumps:
+        return []
+    first = min(jumps, key=lambda divergence: divergence.stray.step)
+    run, stray = ranks[first.stray.row], first.stray
+    facts = {"rank": run.rank, "tag": first.tag, "step": stray.step, "later": stray.followed}
+    evidence = ({"run": run.id, "rank": run.rank, "step": stray.step},)
+    by = amount_claim(stray.relative)
+    return [Claim("claim.health.jump_first", "found", {**facts, "by": by}, evidence)]
+
+
+def _leads(divergence: RankDivergence) -> bool:
+    return divergence.stray.kind == "spikes" and bool(divergence.stray.followers)
+
+
 def _two_differ(ranks: Sequence[Run], pair: RankDivergence) -> Claim:
     """Return the claim that two ranks differ from each other. Which is wrong is unknown."""
     both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
@@ -238,6 +269,14 @@ def _two_differ(ranks: Sequence[Run], pair: RankDivergence) -> Claim:
         facts["last"] = pair.stray.last_step
         return Claim("claim.health.two_differed", "found", facts, evidence)
     return Claim("claim.health.two_differ", "found", facts, evidence)
+
+
+def _regular_spikes(ranks: Sequence[Run], divergence: RankDivergence) -> Claim:
+    """Return the claim that a rank takes longer every so many steps. Writing a checkpoint does that."""
+    run, stray = ranks[divergence.stray.row], divergence.stray
+    facts = {"rank": run.rank, "tag": divergence.tag, "period": stray.period, "step": stray.step}
+    evidence = ({"run": run.id, "rank": run.rank, "step": stray.step},)
+    return Claim("claim.health.regular_spikes", "unknown", facts, evidence)
 
 
 def _missing(ranks: Sequence[Run], left_out: int) -> list[Claim]:

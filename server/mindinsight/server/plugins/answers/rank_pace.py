@@ -18,7 +18,8 @@ _NAMED: Final = 8  # ranks that are named; the count tells how many there are
 _LEAST_PACE: Final = 0.01  # s: shorter steps are recorded at times that depend on the writer
 _LEAST_SLOWER: Final = 0.05  # share: less may be due to the load, or to when in a step a rank records
 _TIME: Final = re.compile(
-    r"(step|iter(ation)?|batch)_?(time|duration|seconds|ms)|(time|seconds|ms)_per_(step|it|batch)",
+    r"(step|iter(ation)?|batch)[_/.-]?(time|duration|seconds|ms)"
+    r"|(time|seconds|ms)(_per_|[/._-])(step|it(er(ation)?)?|batch)",
     re.IGNORECASE,
 )
 _RATE: Final = re.compile(

@@ -192,7 +192,10 @@
  * @typedef {{layers: number[], tags: string[], step: Float64Array, mean: Float32Array,
  *   not_finite: Uint32Array}} LayerGrid
  */
-/** @typedef {{runs: string[], last: Column, min: Column, max: Column}} RunsTable values of a scalar by run */
+/**
+ * Values of a scalar by run.
+ * @typedef {{runs: string[], last: Column, first: Column, min: Column, max: Column}} RunsTable
+ */
 /**
  * Colours of a dump on a graph. `least` and `most` are there, and may be null, if a statistic colours it.
  * @typedef {{done: boolean, tensors: number, measured: number, dumped: number, found: number, by_order:

@@ -22,8 +22,9 @@ export async function commonTags(app, runs, signal) {
 
 /**
  * Split the runs into good and bad by their best value of a scalar. `broken` is the number of runs that
- * failed or ended with a non-finite value. Without `wanted`, the name of the scalar says which end is best;
- * the lowest is assumed if it does not.
+ * failed or ended with a non-finite value. A run that ended no better than it began, and among the worst
+ * third, is bad however good its best value was. Without `wanted`, the name of the scalar says which end is
+ * best; the lowest is assumed if it does not.
  * @param {App} app @param {Run[]} runs @param {string} tag @param {AbortSignal} signal
  * @param {"min" | "max" | null} [wanted]
  * @returns {Promise<{groups: Map<string, Group>, measure: {tag: string, end: "min" | "max"},
@@ -32,13 +33,18 @@ export async function commonTags(app, runs, signal) {
 export async function splitBy(app, runs, tag, signal, wanted = null) {
   const end = wanted ?? bestEnd(tag) ?? "min";
   const { tables } = await app.api.get("v2/runs/columns", { tag: [tag] }, { signal });
-  const [best, last] = [app.api.column(tables[tag][end]), app.api.column(tables[tag].last)];
+  const [best, first, last] = [tables[tag][end], tables[tag].first, tables[tag].last].map(app.api.column);
   const at = new Map(tables[tag].runs.map((id, i) => [id, i]));
   const row = (/** @type {Run} */ run) => at.get(run.id) ?? -1;
   const { now } = app.selection.list();
   const broken = (/** @type {Run} */ run) =>
     stateOf(run, now) === "failed" || (at.has(run.id) && !Number.isFinite(last[row(run)]));
-  const groups = splitRuns(runs, (run) => best[row(run)], end, broken);
+  const sign = end === "max" ? -1 : 1;
+  const worst = [...last].filter(Number.isFinite).sort((a, b) => sign * (b - a));
+  const high = worst[Math.max(0, Math.floor(worst.length / 3) - 1)]; // of the worst third at the end
+  const lost = (/** @type {Run} */ run) =>
+    sign * (last[row(run)] - first[row(run)]) >= 0 && sign * (last[row(run)] - high) >= 0;
+  const groups = splitRuns(runs, (run) => best[row(run)], end, broken, lost);
   return { groups, measure: { tag, end }, broken: runs.filter(broken).length };
 }
 
@@ -46,19 +52,20 @@ const MOST = 200; // runs in a group at first: a request names them all
 
 /**
  * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
- * value are bad first. Runs with a value that occurs in both thirds are in neither group, unless that would
- * leave only one of the groups empty.
+ * value are bad first, then those that lost what they had gained. Runs with a value that occurs in both
+ * thirds are in neither group, unless that would leave only one of the groups empty.
  * @param {Run[]} runs
  * @param {(run: Run) => number | undefined} value by which they are compared
  * @param {"min" | "max"} end which is the best
  * @param {(run: Run) => boolean} broken
+ * @param {(run: Run) => boolean} [lost] true for runs whose best value says nothing of how they ended
  * @returns {Map<string, Group>}
  */
-export function splitRuns(runs, value, end, broken) {
+export function splitRuns(runs, value, end, broken, lost = () => false) {
   const sign = end === "max" ? -1 : 1;
-  const bad = runs.filter(broken);
+  const bad = [...runs.filter(broken), ...runs.filter((run) => !broken(run) && lost(run))];
   const ordered = runs
-    .filter((run) => !broken(run) && Number.isFinite(value(run)))
+    .filter((run) => !bad.includes(run) && Number.isFinite(value(run)))
     .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
   const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
   const best = ordered.slice(0, third);

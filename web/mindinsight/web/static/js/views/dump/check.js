@@ -18,8 +18,10 @@ import { watchForm } from "./watch.js";
 /** @typedef {import("../dump.js").Page} Page */
 
 const MOST_STEPS = 8; // named in a row
+const OPEN_ROWS = 3; // of one condition at the same steps; the others are folded
 const OF_HITS = ["claim.check.more", "claim.check.undecided"]; // notes that belong to what was found
 const NONE_FOUND = "claim.check.none";
+const COMMON = "common"; // in an address that asks for the common check
 const POLL = 500; // ms between two requests for hits
 
 /**
@@ -49,7 +51,9 @@ function conditionSection(page) {
   const building = latest();
   const hits = h("div");
   const form = h("div");
-  const common = button(t("dump.check.common"), () => start([]), { class: "primary" });
+  const common = button(t("dump.check.common"), () => (app.url.set({ check: COMMON }), start([])), {
+    class: "primary",
+  });
   const element = h(
     "section",
     { class: "panel stack" },
@@ -86,7 +90,9 @@ function conditionSection(page) {
       fail,
     );
 
-  if (page.check?.dump === state.dump) fetch(page.check.check); // shown again at another step
+  const known = page.check?.dump === state.dump ? page.check : null; // at another step
+  if (known) fetch(known.check);
+  else if (app.url.get("check") === COMMON) start([]);
   building.ask(
     () => watchForm(page, start),
     (fields) => replace(form, fields),
@@ -161,11 +167,7 @@ function list(page, response) {
       "table",
       { class: "table" },
       h("thead", null, h("tr", null, head)),
-      h(
-        "tbody",
-        null,
-        response.findings.map((finding) => findingRow(page, finding)),
-      ),
+      similar(response.findings).map((findings) => findingRows(page, findings)),
     ),
   );
   const rows = h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
@@ -173,6 +175,43 @@ function list(page, response) {
   const healthy = response.done && response.claims.some(({ key }) => key === NONE_FOUND);
   if (!healthy || !response.total) return rows;
   return h("details", { class: "small" }, h("summary", null, t("dump.check.healthy")), rows);
+}
+
+/**
+ * Group findings of one condition at the same steps and ranks, such as those of all layers of a network. The
+ * order is that of the first of each group.
+ * @param {CheckFinding[]} findings
+ */
+function similar(findings) {
+  const groups = new Map();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.condition, finding.ranks, finding.steps]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * Create the rows of similar findings: the first of them, and a button that shows the others.
+ * @param {Page} page
+ * @param {CheckFinding[]} findings
+ */
+function findingRows(page, findings) {
+  const rows = findings.map((finding) => findingRow(page, finding));
+  if (rows.length <= OPEN_ROWS + 1) return h("tbody", null, rows);
+  const open = () => body.append(...rows.slice(OPEN_ROWS)); // in place of the button's row
+  const label = page.app.t("dump.check.similar", { n: rows.length - OPEN_ROWS });
+  const more = h(
+    "tr",
+    null,
+    h(
+      "td",
+      { colspan: 6 },
+      button(label, () => (more.remove(), open()), { class: "link" }),
+    ),
+  );
+  const body = h("tbody", null, rows.slice(0, OPEN_ROWS), more);
+  return body;
 }
 
 /**
