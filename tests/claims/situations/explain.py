@@ -30,6 +30,7 @@ CURVES = (
     *("non_finite", "non_finite_once", "non_finite_passing", "in_ranks", "jump", "for_good", "rises"),
     *("overfit", "overfit_few", "run_up", "run_up_medians", "constant", "level", "collapse", "growth"),
     *("only_rises", "below_zero", "stops", "rises_at", "zero_gradients"),
+    *("rises_late", "rises_early", "escapes", "overfit_epochs"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -1811,3 +1812,146 @@ def a_dump_that_an_error_ended(folder: Path) -> Question:
 @situation(makes=["claim.explain.nothing"], never=["claim.explain.ended", *FAULTY])
 def a_dump_beyond_its_limit(folder: Path) -> Question:
     return _dump_with_gap(folder, Gap("limit", count=3))
+
+
+LONG = np.arange(1000)
+
+
+def _long_loss(folder: Path, factors: Any) -> Question:
+    drawn = np.random.default_rng(0).standard_normal(len(LONG))
+    return _searched(folder, {"loss": (0.3 + 2 * np.exp(-LONG / 150)) * np.exp(0.05 * drawn) * factors})
+
+
+@situation(
+    makes=["claim.explain.rises_late", "claim.explain.found"], never=["claim.explain.nothing"], exit_code=1
+)
+def loss_that_rises_smoothly_in_its_last_twentieth(folder: Path) -> Question:
+    """Its levels are medians of a hundred values, and no value is a jump."""
+    return _long_loss(folder, np.where(LONG < 950, 1, np.exp((LONG - 950) / 12)))
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.rises_late", "claim.explain.rises"])
+def loss_that_rises_by_half_in_its_last_twentieth(folder: Path) -> Question:
+    return _long_loss(folder, np.where(LONG < 950, 1, np.linspace(-17.5, 1.5, 1000)))
+
+
+def _exploding_at_once(folder: Path, end: float) -> Question:
+    """Write a loss that begins at 1.8, is a million at its fourth value, and falls to ``end``."""
+    values = (
+        end * (1 + 3 * np.exp(-LONG / 200)) * np.exp(0.02 * np.random.default_rng(1).standard_normal(1000))
+    )
+    values[:6] = 1.8, 40.0, 9e3, 1e6, 1e5, 2e3
+    return _searched(folder, {"train/loss": values})
+
+
+@situation(
+    makes=["claim.explain.rises_early", "claim.explain.found"], never=["claim.explain.nothing"], exit_code=1
+)
+def loss_that_explodes_at_once_and_settles_high(folder: Path) -> Question:
+    return _exploding_at_once(folder, 20.0)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.rises_early", "claim.explain.level"])
+def loss_that_explodes_at_once_and_falls_below_its_begin(folder: Path) -> Question:
+    return _exploding_at_once(folder, 0.5)
+
+
+def _below_zero(folder: Path, values: Any) -> Question:
+    drawn = 0.05 * np.random.default_rng(2).standard_normal(len(LONG))
+    return _searched(folder, {"nll": values + drawn})
+
+
+@situation(
+    makes=["claim.explain.escapes", "claim.explain.found"], never=["claim.explain.nothing"], exit_code=1
+)
+def loss_of_the_wrong_sign(folder: Path) -> Question:
+    return _below_zero(folder, 2 - np.exp(LONG / 80))
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.escapes"])
+def likelihood_of_a_density_in_many_dimensions(folder: Path) -> Question:
+    return _below_zero(folder, 3 - 90 * (1 - np.exp(-LONG / 300)))
+
+
+def _paced_run(folder: Path, factor: float) -> Question:
+    """Write a run whose steps take ``factor`` times as long from the middle on."""
+    rate = (
+        10 * np.exp(0.03 * np.random.default_rng(3).standard_normal(1000)) / np.where(LONG < 500, 1, factor)
+    )
+    loss = 0.3 + 2 * np.exp(-LONG / 150) + 0.01 * np.random.default_rng(4).standard_normal(1000)
+    return _searched(folder, {"loss": loss, "perf/iterations_per_second": rate})
+
+
+@situation(makes=["claim.explain.slower", "claim.explain.nothing"], never=["claim.explain.found"])
+def throughput_that_falls_to_two_fifths(folder: Path) -> Question:
+    return _paced_run(folder, 2.5)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.slower"])
+def throughput_that_falls_by_a_fifth(folder: Path) -> Question:
+    return _paced_run(folder, 1.25)
+
+
+def _continued(folder: Path, fall: float) -> Question:
+    values = (2.85 - fall * LONG / 1000) * np.exp(0.02 * np.random.default_rng(5).standard_normal(1000))
+    return _searched(folder, {"train/loss": values})
+
+
+@situation(
+    makes=["claim.explain.level_slight", "claim.explain.nothing"], never=["claim.explain.level"], exit_code=2
+)
+def loss_of_a_training_that_continues_and_falls_by_a_hundredth(folder: Path) -> Question:
+    return _continued(folder, 0.035)
+
+
+@situation(makes=["claim.explain.level"], never=["claim.explain.level_slight", "claim.explain.nothing"])
+def loss_that_falls_by_less_than_noise_explains(folder: Path) -> Question:
+    return _continued(folder, 0.002)
+
+
+def _of_epochs(folder: Path, validation: Sequence[float]) -> Question:
+    train = [2 * float(np.exp(-epoch / 2)) + 0.02 for epoch in range(len(validation))]
+    return _searched(folder, {"train_loss": np.array(train), "val_loss": np.array(validation)})
+
+
+@situation(
+    makes=["claim.explain.overfit_epochs", "claim.explain.found"],
+    never=["claim.explain.nothing"],
+    exit_code=1,
+)
+def validation_loss_of_eight_epochs_that_more_than_doubles(folder: Path) -> Question:
+    return _of_epochs(folder, [1.4, 1.2, 1.1, 1.3, 1.6, 1.9, 2.2, 2.6])
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit_epochs"])
+def validation_loss_of_eight_epochs_that_goes_up_and_down(folder: Path) -> Question:
+    return _of_epochs(folder, [1.4, 1.2, 1.1, 1.6, 1.3, 1.9, 1.5, 2.0])
+
+
+def _surer(folder: Path, accuracy: Any) -> Question:
+    """Write a validation loss that rises beside the accuracy of the same data."""
+    train = 2 * np.exp(-STEPS / 60) + 0.05 + noise(1, 0.01)
+    validation = 0.5 + np.exp(-STEPS / 30) + np.maximum(0, STEPS - 60) * 0.004 + noise(2, 0.01)
+    return _searched(folder, {"train/loss": train, "val/loss": validation, "val/accuracy": accuracy})
+
+
+@situation(makes=["claim.part.explain.at_highest", "claim.explain.nothing"], never=["claim.explain.found"])
+def validation_loss_that_rises_while_the_accuracy_rises_on(folder: Path) -> Question:
+    """The network gets surer of its errors, but makes no more of them."""
+    return _surer(folder, 0.9 - 0.3 * np.exp(-STEPS / 80) + noise(3, 0.005))
+
+
+@situation(makes=["claim.explain.overfit"], never=["claim.part.explain.at_highest"])
+def validation_loss_that_rises_while_the_accuracy_falls(folder: Path) -> Question:
+    fall = 0.001 * np.maximum(0, STEPS - 80)
+    return _surer(folder, 0.9 - 0.3 * np.exp(-STEPS / 30) - fall + noise(3, 0.005))
+
+
+@situation(makes=["claim.part.explain.jump_stays"], never=["claim.explain.nothing"])
+def loss_that_jumps_and_stays_two_and_a_half_times_as_high(folder: Path) -> Question:
+    return _long_loss(folder, np.where(LONG < 600, 1, 2.6))
+
+
+@situation(makes=["claim.explain.jump"], never=["claim.part.explain.jump_stays"])
+def loss_that_jumps_and_comes_back(folder: Path) -> Question:
+    return _long_loss(folder, np.where((LONG < 600) | (LONG > 604), 1, 4.0))

@@ -11,11 +11,28 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.api.tag_aims import PLAYED, REWARDED, REWARDS, Aim, aim_of, words_of
+from mindinsight.server.api.faults.judged_curves import (
+    PERCENT,
+    VALIDATION,
+    falling_losses,
+    fault_claim,
+    finite_values,
+    judged_curves,
+    level_facts,
+    with_aim,
+)
+from mindinsight.server.api.faults.late_rises import late_rise_claim, slow_steps
+from mindinsight.server.api.faults.overfitting import (
+    few_overfit_claim,
+    few_validation,
+    overfit_accuracies,
+    overfit_claim,
+    steady_overfit_claim,
+)
+from mindinsight.server.api.tag_aims import REWARDS, Aim, aim_of, words_of
 from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.levels import (
     BEFORE,
-    BY_CHANCE,
     COLLAPSED,
     EARLY,
     FEWEST,
@@ -31,7 +48,6 @@ from mindinsight.server.curves.levels import (
     SHOWN_FALL,
     UNDONE,
     UNDONE_RATE,
-    Change,
     Jump,
     Levels,
     collapse,
@@ -46,10 +62,9 @@ from mindinsight.server.curves.levels import (
     rise_above_lowest,
     rise_below_zero,
     rise_for_good,
-    rise_of_few,
     run_up,
     shift_to_end,
-    steady_rise,
+    slight_fall,
     zero_end,
 )
 from mindinsight.server.store.run import Run
@@ -61,8 +76,6 @@ _SKIPPED: Final = f"{_LASTING}_skipped"
 _REPEATED: Final = "claim.explain.jump_repeated"
 # Claims that ranks share at the same step only.
 _AT_STEP: Final = ("claim.explain.jump", _REPEATED, _LASTING, *_PASSING, _SKIPPED)
-_MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
-_PERCENT: Final = 100
 
 # Of the name of a norm of all gradients: that of a module, which has its name, may be frozen on purpose.
 _OF_ALL_GRADIENTS: Final = {
@@ -75,25 +88,22 @@ _RATE: Final = re.compile(
     rf"(?:^|/)(?:(?:(?:{_GROUP})_)?(?:lr|learning_?rate)(?:[-/.][\w./-]*|_(?:{_GROUP})?\d*)?|学习率)$",
     re.IGNORECASE,
 )
+_RISES: Final = ("claim.explain.rises", "claim.explain.rises_at", "claim.explain.only_rises")
+_WHOLE: Final = {"", "loss", "total", "train", "training"}  # words in the name of a loss of several terms
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 # Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
 _ORDINARY: Final = 10.0
 _SWITCHED: Final = 0.5  # of the range of the last values: a change at once
 _SMOOTH: Final = 0.1  # of that range: a change of a schedule from value to value is less
 _COUNTED: Final = {"losses": "loss", "accuracies": "accuracy", "norms": "norm", "errors": "error"}
-_TRAINING: Final = {"train", "training"}
-_VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 
 
 def curve_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return the faults in the scalars of a run or of the ranks of a job, and notes on placeholders. Ranks
     share a sentence, which names them."""
     searches = (_non_finite, _rises_for_good, _run_ups, _jumps, _losses, _error_rates, _collapses, _growths)
-    return [
-        claim
-        for search in (*searches, _overfit_accuracies, _zero_gradients, _zero_rates, _placeholders)
-        for claim in first_claims(_of_ranks(runs, search))
-    ]
+    others = (overfit_accuracies, _zero_gradients, _zero_rates, slow_steps, _placeholders)
+    return [claim for search in (*searches, *others) for claim in first_claims(_of_ranks(runs, search))]
 
 
 def _of_ranks(runs: Sequence[Run], search: Callable[[Run], Iterator[Claim]]) -> list[Claim]:
@@ -132,28 +142,28 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     few_values: dict[str, None] = {}
     played: dict[str, None] = {}
     for run in runs:
-        falling = _falling(run)
-        played |= dict.fromkeys(tag for tag in _with_aim(run, "loss") if tag not in falling)
-        judged = dict(_judged(run, "loss"))
-        own = _few_validation(run, judged)
+        falling = falling_losses(run)
+        played |= dict.fromkeys(tag for tag in with_aim(run, "loss") if tag not in falling)
+        judged = dict(judged_curves(run, "loss"))
+        own = few_validation(run, judged)
         few_values |= dict.fromkeys(
             tag
-            for tag in _with_aim(run, "loss")
+            for tag in with_aim(run, "loss")
             if tag not in judged and tag not in own and finite_values(run, tag) < FEWEST
         )
         counts["validation"] += len(own)
-        counts["run_ups"] += len(_with_aim(run, "loss", "norm"))
+        counts["run_ups"] += len(with_aim(run, "loss", "norm"))
         counts["scalars"] += len(run.scalars)
         for name, aim in _COUNTED.items():
             counts[name] += sum(
-                aim != "accuracy" or bool(own.levels.max() > 0) for _, own in _judged(run, aim)
+                aim != "accuracy" or bool(own.levels.max() > 0) for _, own in judged_curves(run, aim)
             )
-        counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in _with_aim(run, "loss", "norm"))
-        counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in _falling(run))
+        counts["jumps"] += sum(finite_values(run, tag) > EARLY for tag in with_aim(run, "loss", "norm"))
+        counts["for_good"] += sum(finite_values(run, tag) > LASTS for tag in falling_losses(run))
     limits = {"before": BEFORE, "least": FEWEST, "risen": RISEN}
-    limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "fall": SHOWN_FALL * _PERCENT}
+    limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "fall": SHOWN_FALL * PERCENT}
     limits |= {"steady": RISEN_STEADILY, "from": EARLY + 1}
-    limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
+    limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * PERCENT, "grown": GROWN}
     parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
     ]
@@ -220,31 +230,6 @@ def is_passing(claim: Claim) -> bool:
     return isinstance(inner, Claim) and inner.key in _PASSING
 
 
-def _with_aim(run: Run, *aims: Aim) -> list[str]:
-    return [tag for tag in sorted(run.scalars) if aim_of(tag) in aims][:_MOST_JUDGED]
-
-
-def finite_values(run: Run, tag: str) -> int:
-    """Return the number of finite values of a scalar. Raises KeyError if the run lacks the scalar."""
-    return int(np.count_nonzero(np.isfinite(run.scalars[tag].line().values)))
-
-
-def _falling(run: Run) -> list[str]:
-    """Return the losses of a run that need to fall."""
-    if any(words_of(tag) & REWARDED for tag in run.scalars):
-        return []
-    return [tag for tag in _with_aim(run, "loss") if not words_of(tag) & PLAYED]
-
-
-def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
-    """Yield the tag and levels of each scalar of these classes that has levels. Losses that need not fall are
-    left out."""
-    for tag in _falling(run) if "loss" in aims else _with_aim(run, *aims):
-        line = run.scalars[tag].line()
-        if levels := levels_of(line.steps, line.values, shares="accuracy" in aims):
-            yield tag, levels
-
-
 def _non_finite(run: Run) -> Iterator[Claim]:
     """Yield claims about scalars that are NaN or infinite. Those from one step on share a claim."""
     alike: dict[Any, list[str]] = {}
@@ -288,7 +273,7 @@ def _scaled_down(run: Run, tag: str) -> str:
 
 def _may_lack_finite_losses(run: Run) -> bool:
     """Return True unless the run has losses, and all of them are finite throughout."""
-    losses = _with_aim(run, "loss")
+    losses = with_aim(run, "loss")
     return not losses or any(non_finite(run.scalars[tag].line().values) for tag in losses)
 
 
@@ -313,30 +298,30 @@ def _of_tags(key: str, verdict: Verdict, run: Run, tags: Sequence[str], facts: M
 
 def _rises_for_good(run: Run) -> Iterator[Claim]:
     """Yield claims about losses that rose by orders of magnitude and stayed there, even from the begin."""
-    for tag in _falling(run):
+    for tag in falling_losses(run):
         line = run.scalars[tag].line()
         if rise := rise_for_good(line.steps, line.values):
             values = {"tag": tag, "step": rise.step, "high": rise.high, "end": rise.value}
-            yield _found("for_good", run, tag, {**values, "n": rise.before, "limit": GROWN, "of": LASTS})
+            yield fault_claim("for_good", run, tag, {**values, "n": rise.before, "limit": GROWN, "of": LASTS})
 
 
 def _run_ups(run: Run) -> Iterator[Claim]:
     """Yield claims about losses and norms that grew up to their first non-finite value. A jump in them has
     its own claim."""
-    for tag in _with_aim(run, "loss", "norm"):
+    for tag in with_aim(run, "loss", "norm"):
         line = run.scalars[tag].line()
         if (up := run_up(line.steps, line.values)) and first_jump(line.steps, line.values) is None:
             values = {"tag": tag, "step": up.step, "high": up.high, "value": up.value, "last": up.last}
             name = "run_up" if up.of == 1 else "run_up_medians"
-            yield _found(name, run, tag, {**values, "of": up.of, "factor": RUN_UP_FACTOR})
+            yield fault_claim(name, run, tag, {**values, "of": up.of, "factor": RUN_UP_FACTOR})
 
 
 def _jumps(run: Run) -> Iterator[Claim]:
     """Yield claims about the first jumps of losses and norms, unless they rose for good before or there.
     Those of norms are noted if all losses stay calm, as where gradients are clipped."""
-    falling = _falling(run)
+    falling = falling_losses(run)
     calm = bool(falling) and not any(_is_upset(run, tag) for tag in falling)
-    for tag in _with_aim(run, "loss", "norm"):
+    for tag in with_aim(run, "loss", "norm"):
         line = run.scalars[tag].line()
         if (jump := first_jump(line.steps, line.values)) is None:
             continue
@@ -344,7 +329,7 @@ def _jumps(run: Run) -> Iterator[Claim]:
         if rise is None or rise.step > jump.step:
             values = {"tag": tag, "step": jump.step, "value": jump.value, "low": jump.low, "high": jump.high}
             limit = float(f"{jump.limit:.3g}")
-            claim = _found(
+            claim = fault_claim(
                 "jump", run, tag, {**values, "n": jump.before, "limit": limit, "more": _more(jump)}
             )
             if calm and tag not in falling and aim_of(tag) == "norm":
@@ -366,6 +351,8 @@ def _is_upset(run: Run, tag: str) -> bool:
 def _more(jump: Jump) -> Claim | str:
     """Return the sentence on what follows a jump, "" if nothing higher does."""
     facts = {"n": jump.more, "peak": jump.peak, "at": jump.peak_step, "limit": float(f"{jump.limit:.3g}")}
+    if jump.stays:
+        return Claim("claim.part.explain.jump_stays", "note", {"low": jump.stays})
     if jump.more:
         return Claim("claim.part.explain.jumps_again", "note", facts)
     return Claim("claim.part.explain.jump_peak", "note", facts) if jump.peak_step != jump.step else ""
@@ -373,17 +360,26 @@ def _more(jump: Jump) -> Claim | str:
 
 def _losses(run: Run) -> Iterator[Claim]:
     """Yield claims about losses that never changed, did not fall, or ended well above their lowest level."""
-    judged = dict(_judged(run, "loss"))
-    for tag in _few_validation(run, judged):
-        if claim := _few_overfit_claim(run, tag, judged) or _steady_overfit_claim(run, tag, judged):
+    judged = dict(judged_curves(run, "loss"))
+    for tag in few_validation(run, judged):
+        if claim := few_overfit_claim(run, tag, judged) or steady_overfit_claim(run, tag, judged):
             yield claim
     for tag, levels in judged.items():
-        claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
-        claim = claim or _steady_overfit_claim(run, tag, judged)
+        claim = overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
+        claim = claim or steady_overfit_claim(run, tag, judged) or late_rise_claim(run, tag, levels)
         if claim is not None:
-            yield claim
+            yield _unless_whole_falls(claim, tag, judged)
         if claim is None or claim.key != "claim.explain.constant":
             yield from _stop_claim(run, tag)
+
+
+def _unless_whole_falls(claim: Claim, tag: str, judged: Mapping[str, Levels]) -> Claim:
+    """Return the claim about a rise of one term of a loss, left open if the loss itself does not rise."""
+    if claim.key not in _RISES or words_of(tag) <= _WHOLE:
+        return claim
+    whole = [levels for other, levels in judged.items() if words_of(other) <= _WHOLE]
+    falls = bool(whole) and all(rise_above_lowest(levels) is None for levels in whole)
+    return replace(claim, verdict="unknown") if falls else claim
 
 
 def _stop_claim(run: Run, tag: str) -> Iterator[Claim]:
@@ -391,147 +387,66 @@ def _stop_claim(run: Run, tag: str) -> Iterator[Claim]:
     line = run.scalars[tag].line()
     if stops := constant_end(line.values):
         facts = {"step": int(line.steps[-stops]), "value": float(line.values[-1]), "of": stops}
-        yield _found("stops", run, tag, {"tag": tag, **facts})
+        yield fault_claim("stops", run, tag, {"tag": tag, **facts})
 
 
 def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
     values: dict[str, Any] = {"tag": tag, "n": len(levels.values)}
     line = run.scalars[tag].line()
     if is_constant(line.values):
-        return _found("constant", run, tag, {**values, "value": levels.begin})
+        return fault_claim("constant", run, tag, {**values, "value": levels.begin})
     if is_level(levels):
         values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
-        return _found("level", run, tag, {**values, "limit": SHOWN_FALL * _PERCENT})
+        if slight_fall(levels):
+            slight = fault_claim("level_slight", run, tag, {**values, "limit": SHOWN_FALL * PERCENT})
+            return replace(slight, verdict="unknown")
+        return fault_claim("level", run, tag, {**values, "limit": SHOWN_FALL * PERCENT})
     if change := rise_above_lowest(levels):
         if (jump := first_jump(line.steps, line.values)) and jump.again:
             return None  # which is left open
-        limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * _PERCENT}
-        risen: dict[str, Any] = {"tag": tag, **_facts(change, levels), **limits}
+        limits = {"limit": RISEN, "at_end": RISEN_AT_END, "undone": UNDONE * PERCENT}
+        risen: dict[str, Any] = {"tag": tag, **level_facts(change, levels), **limits}
         if shift := shift_to_end(levels, change):
             at = {"step": int(levels.steps[shift.row]), "before": shift.before, "after": shift.after}
-            return _found("rises_at", run, tag, risen | at)
-        return _found("rises", run, tag, risen)
-    if only_rises(levels) and not words_of(tag) & _VALIDATION:  # a validation loss may, and be of use
+            return fault_claim("rises_at", run, tag, risen | at)
+        return fault_claim("rises", run, tag, risen)
+    if only_rises(levels) and not words_of(tag) & VALIDATION:  # a validation loss may, and be of use
         facts = {"begin": levels.begin, "end": levels.end, "of": len(levels.values) // len(levels.levels)}
-        limit = round((RISEN_STEADILY - 1) * _PERCENT)
-        return _found("only_rises", run, tag, {"tag": tag, "n": len(levels.levels), **facts, "limit": limit})
+        limit = round((RISEN_STEADILY - 1) * PERCENT)
+        return fault_claim(
+            "only_rises", run, tag, {"tag": tag, "n": len(levels.levels), **facts, "limit": limit}
+        )
     if change := rise_below_zero(levels):
-        limits = {"share": change.factor * _PERCENT, "limit": round(UNDONE * _PERCENT)}
-        return _found("below_zero", run, tag, {"tag": tag, **_facts(change, levels), **limits})
+        limits = {"share": change.factor * PERCENT, "limit": round(UNDONE * PERCENT)}
+        return fault_claim("below_zero", run, tag, {"tag": tag, **level_facts(change, levels), **limits})
     return None
 
 
 def _error_rates(run: Run) -> Iterator[Claim]:
     """Yield claims about error rates that ended well above their lowest level."""
-    for tag, levels in _judged(run, "error"):
+    for tag, levels in judged_curves(run, "error"):
         if change := rise_above_lowest(levels, RISEN_BESIDE, UNDONE_RATE):  # it cannot exceed one
-            limits = {"limit": RISEN_BESIDE, "at_end": RISEN_AT_END, "undone": UNDONE_RATE * _PERCENT}
-            yield _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
-
-
-def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
-    """Return a claim that a validation loss rose from its lowest level while the training loss
-    fell, or None."""
-    if not words_of(tag) & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
-        return None
-    if (fall := _fall_beside(tag, change, judged)) is None:
-        return None
-    return _found("overfit", run, tag, {"tag": tag, **_facts(change, judged[tag]), **fall})
-
-
-def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
-    """Return the claim of `_overfit_claim` for a validation loss with too few values for levels, or None."""
-    line = run.scalars[tag].line()
-    change = rise_of_few(line.steps, line.values)
-    if change is None or (fall := _fall_beside(tag, change, judged)) is None:
-        return None
-    facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
-    facts |= {"factor": float(f"{change.factor:.2g}")}
-    return _found("overfit_few", run, tag, {"tag": tag, "n": finite_values(run, tag), **facts, **fall})
-
-
-def _steady_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
-    """Return a claim that a validation loss rose steadily, though by less than `_overfit_claim` needs, while
-    the training loss fell, or None."""
-    line = run.scalars[tag].line()
-    if not words_of(tag) & _VALIDATION or (change := steady_rise(line.steps, line.values)) is None:
-        return None
-    if (fall := _fall_beside(tag, change, judged)) is None:
-        return None
-    facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
-    facts |= {"factor": float(f"{change.factor:.3g}"), "chance": BY_CHANCE}
-    return _found("overfit_steady", run, tag, {"tag": tag, **facts, **fall, "limit": RISEN_STEADILY})
-
-
-def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
-    """Return the validation losses with too few values for levels whose training loss has levels."""
-    few_values = [tag for tag in _with_aim(run, "loss") if words_of(tag) & _VALIDATION and tag not in judged]
-    return [
-        tag
-        for tag in few_values
-        if finite_values(run, tag) >= FEWEST_BESIDE and any(_is_beside(tag, other) for other in judged)
-    ]
-
-
-def _is_beside(tag: str, other: str) -> bool:
-    return words_of(tag) - _VALIDATION == words_of(other) - _TRAINING
-
-
-def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict[str, Any] | None:
-    """Return how far the training loss fell after a validation loss changed, or None if it did not fall."""
-    for other, levels in judged.items():
-        if _is_beside(tag, other):
-            part = levels.part_at(change.step)
-            before = float(levels.levels[part])
-            if before > levels.end and levels.is_certain(part):
-                return {"other": other, "before": before, "after": levels.end, "limit": RISEN_BESIDE}
-    return None
+            limits = {"limit": RISEN_BESIDE, "at_end": RISEN_AT_END, "undone": UNDONE_RATE * PERCENT}
+            yield fault_claim("rises", run, tag, {"tag": tag, **level_facts(change, levels), **limits})
 
 
 def _collapses(run: Run) -> Iterator[Claim]:
     """Yield claims about accuracies that fell sharply and did not recover."""
-    for tag, levels in _judged(run, "accuracy"):
+    for tag, levels in judged_curves(run, "accuracy"):
         # Rewards and the like may begin anywhere: they collapse if they lose what they had gained.
         gained = not words_of(tag) & REWARDS or levels.begin <= COLLAPSED * max(levels.levels)
         if gained and (change := collapse(levels)):
-            values = {"tag": tag, **_facts(change, levels), "step": change.step}
-            yield _found("collapse", run, tag, {**values, "limit": COLLAPSED * _PERCENT})
-
-
-def _overfit_accuracies(run: Run) -> Iterator[Claim]:
-    """Yield claims about validation accuracies that fell while the training accuracy rose. They are judged by
-    their distance from one, or from a hundred."""
-    judged: dict[str, Levels] = {}
-    whole: dict[str, float] = {}
-    for tag, levels in _judged(run, "accuracy"):
-        top = 1.0 if levels.values.max() <= 1 else _PERCENT
-        if levels.values.min() >= 0 and levels.values.max() <= top and not words_of(tag) & REWARDS:
-            missed = levels_of(levels.steps, top - levels.values, shares=True)
-            judged |= {tag: missed} if missed else {}
-            whole[tag] = top
-    for tag, levels in judged.items():
-        if not words_of(tag) & _VALIDATION:
-            continue
-        change = rise_above_lowest(levels, RISEN_BESIDE, UNDONE_RATE)
-        change = change or steady_rise(levels.steps, levels.values)
-        if change is None or not (fall := _fall_beside(tag, change, judged)):
-            continue
-        facts = _facts(change, levels) | {
-            "extreme": whole[tag] - change.extreme,
-            "end": whole[tag] - change.end,
-        }
-        other = str(fall["other"])
-        facts |= fall | {"before": whole[other] - fall["before"], "after": whole[other] - fall["after"]}
-        yield _found("overfit_accuracy", run, tag, {"tag": tag, **facts})
+            values = {"tag": tag, **level_facts(change, levels), "step": change.step}
+            yield fault_claim("collapse", run, tag, {**values, "limit": COLLAPSED * PERCENT})
 
 
 def _growths(run: Run) -> Iterator[Claim]:
     """Yield claims about norms that grew by orders of magnitude. Those that end small are left open, and
     those that grew with a loss scale are noted."""
-    for tag, levels in _judged(run, "norm"):
+    for tag, levels in judged_curves(run, "norm"):
         if not (change := growth(levels)):
             continue
-        claim = _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
+        claim = fault_claim("growth", run, tag, {"tag": tag, **level_facts(change, levels), "limit": GROWN})
         if scale := _growing_scale(run, tag):
             values = {**claim.values, "scale": scale}
             claim = replace(claim, key=f"{claim.key}_scaled", verdict="note", values=values)
@@ -544,15 +459,15 @@ def _growths(run: Run) -> Iterator[Claim]:
 def _zero_gradients(run: Run) -> Iterator[Claim]:
     """Yield a claim if the norms of all gradients are zero at the end, and no loss is."""
     norms = [
-        tag for tag in _with_aim(run, "norm") if words_of(tag) <= _OF_ALL_GRADIENTS and _are_gradients([tag])
+        tag for tag in with_aim(run, "norm") if words_of(tag) <= _OF_ALL_GRADIENTS and _are_gradients([tag])
     ]
-    if not norms or not all(run.scalars[tag].last_value for tag in _with_aim(run, "loss")):
+    if not norms or not all(run.scalars[tag].last_value for tag in with_aim(run, "loss")):
         return
     lines = [(run.scalars[tag].line(), tag) for tag in norms]
     ends = [(int(line.steps[-zeros]), tag, zeros) for line, tag in lines if (zeros := zero_end(line.values))]
     if len(ends) == len(norms):
         step, tag, zeros = min(ends)
-        yield _found("zero_gradients", run, tag, {"tag": tag, "step": step, "of": zeros})
+        yield fault_claim("zero_gradients", run, tag, {"tag": tag, "step": step, "of": zeros})
 
 
 def _zero_rates(run: Run) -> Iterator[Claim]:
@@ -568,7 +483,7 @@ def _zero_rates(run: Run) -> Iterator[Claim]:
     if all(zeros >= LASTING * len(line.values) for zeros, (_, line) in zip(ends, lines, strict=True)):
         zeros, (tag, line) = min(zip(ends, lines, strict=True), key=lambda pair: pair[0])
         facts = {"step": int(line.steps[-zeros]), "of": zeros, "tag": tag}
-        yield _found("zero_rate" if zeros < len(line.values) else "zero_rates", run, tag, facts)
+        yield fault_claim("zero_rate" if zeros < len(line.values) else "zero_rates", run, tag, facts)
 
 
 def _growing_scale(run: Run, tag: str) -> str:
@@ -586,14 +501,3 @@ def _growing_scale(run: Run, tag: str) -> str:
 
 def _scales(run: Run) -> list[str]:
     return [name for name in sorted(run.scalars) if words_of(name) & {"scale", "scaler"}]
-
-
-def _facts(change: Change, levels: Levels) -> dict[str, Any]:
-    factor = float(f"{change.factor:.2g}")  # of levels, whose third digit is noise
-    size = len(levels.values) // len(levels.levels)
-    return {"of": size, "extreme": change.extreme, "about": change.step, "end": change.end, "factor": factor}
-
-
-def _found(name: str, run: Run, tag: str, values: dict[str, Any]) -> Claim:
-    evidence = {"run": run.id, "tag": tag, **({"step": values["step"]} if "step" in values else {})}
-    return Claim(f"claim.explain.{name}", "found", values, (evidence,))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from mindinsight.server.api.curve_faults import NAMED, curve_claims, finite_values
+from mindinsight.server.api.curve_faults import NAMED, curve_claims
+from mindinsight.server.api.faults.judged_curves import finite_values
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text

@@ -16,7 +16,7 @@ PLAYED: Final = {
     *("g", "d", "gen", "generator", "disc", "discriminator", "adv", "adversarial", "gan", "fake", "real"),
     *("gloss", "dloss", "policy", "entropy", "actor", "critic", "value", "q", "reg", "regularization"),
     *("regularizer", "kl", "kld", "aux", "balance", "balancing", "z", "commit", "commitment", "attack"),
-    *("forget", "unlearn", "unlearning"),
+    *("forget", "unlearn", "unlearning", "domain", "td"),
 }
 # Accuracies that are to fall or to stay: of adversaries, of what a training is compared with, and spreads.
 _ADVERSE: Final = {
@@ -63,7 +63,7 @@ _OTHER: Final = {
     *("time", "ms", "sec", "secs", "seconds", "duration", "gain", "gap", "delta", "diff", "difference"),
     *("improvement", "improvements", "cumulative", "codebook", "vq", "threshold", "momentum", "patience"),
     "steps",
-    *("clip", "clipped", "clipping"),
+    *("clip", "clipped", "clipping", "std", "stdev", "variance"),
 }
 _CHINESE: Final = {
     "损失": "loss", "困惑度": "perplexity", "准确率": "accuracy", "精确率": "precision", "召回率": "recall",

@@ -26,6 +26,7 @@ _FELL: Final = (
     2.5  # standard errors by which a fall shows: in one of twenty flat curves, noise looks like one
 )
 _WITHIN: Final = 2.0  # deviations that hold all levels of a curve without a trend, in 95 % and more
+_SLIGHT_CERTAIN: Final = 3.5  # standard errors of a slight fall: one of 4,000 curves of noise has it
 _SLIGHT: Final = 0.01  # of its level: a training that learns lowers its loss by more
 # What a person sees at a glance. Cyclic learning rates, and two nets against each other, do it for a while
 # only, so that it must last.
@@ -77,7 +78,9 @@ _ENDED_TIMES: Final = 10
 _ZERO: Final = 1e-9  # of the value before: float32 has seven digits, so that less is the noise of zero
 _SHIFT: Final = 10  # values before and after a shift: medians of so many do not follow spikes
 _MOST_OF_RISE: Final = 0.7  # of a rise, at one step: a curve that diverges takes longer
+FEWEST_EPOCHS: Final = 6  # values of a validation loss that rises with each of them
 FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
+_EPOCHS_UP: Final = 4  # values after the lowest of six to eleven
 _FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
 # Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
 # alone (normal, lognormal or heavy-tailed) have such a rise.
@@ -129,6 +132,11 @@ class Levels:
         size = len(self.values) / len(self.levels)
         error = _MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
         return abs(float(self.levels[part]) - self.end) > _CERTAIN * error
+
+    def lies_above_end(self, part: int) -> bool:
+        """Return True if nine of ten values of a part are above nine of ten of the last part."""
+        parts = np.array_split(self.values, len(self.levels))
+        return float(np.quantile(parts[part], 1 - _TAIL)) > float(np.quantile(parts[-1], _TAIL))
 
     def has_grown(self, part: int, least: float) -> bool:
         """Return True if the last part has ``least`` times the level of a part or more, and if the logarithms
@@ -192,6 +200,15 @@ def is_level(levels: Levels) -> bool:
             return False
         count //= 2
     return True
+
+
+def slight_fall(levels: Levels) -> bool:
+    """Return True if a flat curve fell after all: its first third lies above its last by 3.5 standard errors,
+    and by a third of a hundredth of its level."""
+    first, _, last = np.array_split(levels.values[EARLY:], 3)
+    error = levels.noise * math.sqrt(1 / len(first) + 1 / len(last))
+    least = _SLIGHT / 3 * abs(float(np.median(levels.levels)))
+    return float(first.mean() - last.mean()) > max(least, _SLIGHT_CERTAIN * error)
 
 
 def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UNDONE) -> Change | None:
@@ -290,6 +307,21 @@ def rise_of_few(steps: Ints, values: Floats) -> Change | None:
     if not rises or not end - low > _FEW_CERTAIN * error:
         return None
     return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(levels))]), end, end / low)
+
+
+def rise_of_epochs(steps: Ints, values: Floats) -> Change | None:
+    """Return the rise of a curve of six to eleven finite values to `RISEN_BESIDE` times its lowest one, or
+    None. Each value from the lowest on is above the one before, four times or more: of 120 orders of five
+    values one is such."""
+    finite = np.isfinite(values)
+    known, at = values[finite].astype(np.float64), steps[finite]
+    row = int(np.argmin(known)) if len(known) else 0
+    if not FEWEST_EPOCHS <= len(known) < FEWEST_BESIDE or len(known) - row <= _EPOCHS_UP or known[row] <= 0:
+        return None
+    low, end = float(known[row]), float(known[-1])
+    if not (np.diff(known[row:]) > 0).all() or end < RISEN_BESIDE * low:
+        return None
+    return Change(low, int(at[row]), end, end / low) if end - low >= _REGAINED * (known[0] - low) else None
 
 
 def steady_rise(steps: Ints, values: Floats) -> Change | None:
@@ -448,6 +480,7 @@ class Jump:
     more: int = 0  # times that values far apart exceed the limit again later
     peak: float = 0.0  # highest value from the jump on, its own included
     peak_step: int = 0
+    stays: float = 0.0  # value that nine of ten exceed from the jump on, if that is above all before, else 0
 
 
 def first_jump(steps: Ints, values: Floats) -> Jump | None:
@@ -485,7 +518,10 @@ def _with_peak(jump: Jump, values: Doubles, steps: Ints) -> Jump:
     above = np.flatnonzero(values > jump.limit)
     highest = int(np.argmax(values))
     again = int(np.count_nonzero(np.diff(above) > _APART))
-    return replace(jump, more=again, peak=float(values[highest]), peak_step=int(steps[highest]))
+    most = float(np.quantile(values, 1 - _TAIL)) if len(values) > LASTS else 0.0
+    stays = most if most > jump.high else 0.0
+    peak, step = float(values[highest]), int(steps[highest])
+    return replace(jump, more=again, stays=stays, peak=peak, peak_step=step)
 
 
 def _tail_limit(before: Doubles, count: int) -> float:

@@ -16,9 +16,11 @@ from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
     Divergences,
     JobWatch,
+    recoveries,
     rule_intervals,
     series_of_rule,
     silent_since,
+    stretches,
 )
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
@@ -313,3 +315,37 @@ def test_silence_is_unknown_while_a_file_is_being_read(tmp_path: Path) -> None:
 def test_a_run_that_ended_is_never_silent(tmp_path: Path) -> None:
     assert silent_since(run_at(tmp_path, files=FILES, finished=True), 5, 9e9) is None
     assert silent_since(run_at(tmp_path), 5, 9e9) is None
+
+
+def of_points(high: Iterable[int], count: int = 400) -> tuple[Run, ScalarSeries]:
+    values = np.ones(count)
+    values[list(high)] = 3.0
+    series = series_of_jobs(values)
+    return Run("./run", "run", "/base", "./run", None, 0.0, 0.0, 0, scalars={"loss": series}), series
+
+
+def test_a_second_stretch_is_an_alert_of_its_own() -> None:
+    """Three points at the begin and six at step 300 are two faults, whatever comes between them."""
+    run, series = of_points([0, 1, 2, *range(300, 306)])
+    state = rule_intervals(None, series, "above", 1.7)
+    first = stretches(state.intervals)
+    assert state.steps[first].tolist() == [0, 300]
+    assert np.add.reduceat(state.intervals.counts, first).tolist() == [3, 6]
+    assert recoveries(run, "loss", state.intervals, first) == [3]
+    assert state.recovered == 306
+
+
+def test_points_that_flicker_about_a_limit_are_one_alert() -> None:
+    run, series = of_points(range(100, 200, 5))
+    state = rule_intervals(None, series, "above", 1.7)
+    first = stretches(state.intervals)
+    assert state.steps[first].tolist() == [100]
+    assert recoveries(run, "loss", state.intervals, first) == []
+
+
+def test_more_stretches_than_twenty_are_in_the_last() -> None:
+    _, series = of_points(range(0, 1200, 20), 1200)
+    state = rule_intervals(None, series, "above", 1.7)
+    first = stretches(state.intervals)
+    assert len(first) == 20
+    assert np.add.reduceat(state.intervals.counts, first).tolist() == [*[1] * 19, 41]

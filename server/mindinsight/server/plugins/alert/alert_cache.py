@@ -49,7 +49,7 @@ class Source:
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
     counts: Ints | None = None  # [n] number of points that fulfil the rule, for rules over scalars
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
-    recovered: int | None = None  # step of the first value after the points of a rule over scalars
+    recovered: tuple[int | None, ...] = ()  # [n] steps of the first value after the points of each alert
     contents: tuple[Alert, ...] = ()  # [n] of the training code
     strays: tuple[RankOutlier, ...] = ()  # [n] for rules over the ranks of a job
     ranks: tuple[int | None, ...] = ()  # of ``strays``: the rank, or the two that differ from each other
@@ -165,23 +165,24 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
 
 
 def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleIntervals) -> Source:
-    """Return the alert of a rule about a scalar: one row, at the start of the first interval, for all
-    intervals. One about placeholders is for information only."""
+    """Return the alerts of a rule about a scalar, one for each stretch of its intervals. Those about
+    placeholders are for information only."""
     intervals = state.intervals
     lost = non_finite(run.scalars[key[1]].line().values) if rule.condition == "not_finite" else None
     placeholders = lost is not None and lost.first is None
+    first = rule_evaluation.stretches(intervals)
     return Source(
         run.id,
         "info" if placeholders else rule.level,
-        state.steps[:1],
-        state.walls[:1],
-        intervals.rows[:1],
+        state.steps[first],
+        state.walls[first],
+        intervals.rows[first],
         rule=key[0],
         tag=key[1],
-        values=state.values[:1],
-        counts=np.array([intervals.counts.sum()]),
+        values=state.values[first],
+        counts=np.add.reduceat(intervals.counts, first),
         ongoing=intervals.ongoing and not run.finished,
-        recovered=state.recovered,
+        recovered=(*rule_evaluation.recoveries(run, key[1], intervals, first), state.recovered),
         placeholders=placeholders,
     )
 
@@ -311,10 +312,11 @@ def _later(sources: Sequence[Source], since: float | None) -> tuple[Doubles, Int
 async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
     """Return `alerts` of the training code and of rules, newest first. `total` is their number on all pages.
 
-    A rule over scalars raises one alert for each run and scalar. It stands for `count` points from `step` on,
-    and `value` is the first of them. `ongoing` is true if the newest point is among them. `recovery` is the
-    claim at which step the scalar recovered, null before that. Non-finite values are text. `dump` is the dump
-    of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out` counts
+    A rule over scalars raises one alert for each stretch of a run's scalar, 20 at most. It stands for
+    `count` points from `step` on, with up to 9 others between them, and `value` is the first of them.
+    `ongoing` is true if the newest point is among them. `recovery` is the claim at which step the scalar
+    recovered, null before that. Non-finite values are text. `dump` is the dump of this step that the
+    training code recorded with the alert, of rank `dump_rank`. `left_out` counts
     recorded alerts of any level that are not included because they cannot be read, or because their run has
     too many newer ones. `archived` counts alerts that are not included because their run is archived.
     """
@@ -350,6 +352,7 @@ def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
 def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict[str, Any]:
     """Return one alert as JSON, with the fields that the route describes."""
     last = row == len(source.steps) - 1
+    back = source.recovered[row] if source.recovered else None
     content = source.contents[row] if source.contents else None
     return {
         "id": f"{source.run}|{source.rule}|{source.tag}|{source.keys[row]}",
@@ -366,7 +369,7 @@ def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict
         "value": None if source.values is None else non_finite_as_text(float(source.values[row])),
         "count": 1 if source.counts is None else int(source.counts[row]),
         "ongoing": source.ongoing and last,
-        "recovery": None if source.recovered is None else recovery_claim(source.recovered).as_json(),
+        "recovery": None if back is None else recovery_claim(back).as_json(),
         "stray": asdict(source.strays[row]) if source.strays else None,
         "other_run": source.other or None,
         "claim": claim.as_json() if rule and (claim := rule_claim(source, row, rule, run)) else None,

@@ -12,6 +12,7 @@ from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, 
 from mindinsight.server.curves.formulas import BadFormula, parse_formula
 from mindinsight.server.curves.rank_anomaly import OutlierKind, RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
+from mindinsight.server.errors import Gone
 from mindinsight.server.store.formula_series import PREFIX, FormulaSeries, formula_series
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
@@ -89,6 +90,36 @@ def _recovered(
     end = max(int(intervals.rows[-1] + intervals.counts[-1]) - known, 0)
     back = np.flatnonzero(~np.isnan(values[end:]))
     return int(steps[end + back[0]]) if len(back) else None
+
+
+_BETWEEN: Final = 10  # points that end a stretch: of a scalar that flickers about a limit fewer lie between
+_STRETCHES: Final = 20  # of one rule and scalar; the last one holds all later intervals
+
+
+def stretches(intervals: Intervals) -> Ints:
+    """Return the indices of the intervals at which a stretch begins: the first one, and each one ten points
+    or more after the one before."""
+    ends = intervals.rows + intervals.counts
+    apart = intervals.rows[1:] - ends[:-1] >= _BETWEEN
+    return np.flatnonzero(np.concatenate([[True], apart]))[:_STRETCHES]
+
+
+def recoveries(run: Run, tag: str, intervals: Intervals, first: Ints) -> list[int | None]:
+    """Return the step of the first value after each stretch but the last, None if it is unknown. ``first``
+    are the intervals at which stretches begin."""
+    series = series_of_rule(run, tag).get(tag) if len(first) > 1 else None
+    try:
+        line = series.line() if isinstance(series, FormulaSeries) else series.tail(0) if series else None
+    except Gone:  # the file was removed
+        line = None
+    if line is None:
+        return [None] * (len(first) - 1)
+    steps = []
+    for number in (first[1:] - 1).tolist():
+        end = int(intervals.rows[number] + intervals.counts[number])
+        back = np.flatnonzero(~np.isnan(line.values[end : end + _BETWEEN]))
+        steps.append(int(line.steps[end + back[0]]) if len(back) else None)
+    return steps
 
 
 def series_of_rule(run: Run, tags: str) -> dict[str, ScalarSeries | FormulaSeries]:

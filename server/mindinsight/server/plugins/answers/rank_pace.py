@@ -40,7 +40,17 @@ class SlowRank:
 
 def is_pace(tag: str) -> bool:
     """Return True if a scalar is the time or rate of steps by its name."""
-    return _TIME.search(tag) is not None or _RATE.search(tag) is not None
+    return is_time(tag) or is_rate(tag)
+
+
+def is_time(tag: str) -> bool:
+    """Return True if a scalar is the time that a step takes by its name."""
+    return _TIME.search(tag) is not None
+
+
+def is_rate(tag: str) -> bool:
+    """Return True if a scalar is a number of steps or samples in a second by its name."""
+    return _RATE.search(tag) is not None
 
 
 def is_slight(stray: RankOutlier, first: int) -> bool:

@@ -1,0 +1,1 @@
+"""Faults in the curves of a run, and which scalars are judged."""
