@@ -1955,3 +1955,20 @@ def loss_that_jumps_and_stays_two_and_a_half_times_as_high(folder: Path) -> Ques
 @situation(makes=["claim.explain.jump"], never=["claim.part.explain.jump_stays"])
 def loss_that_jumps_and_comes_back(folder: Path) -> Question:
     return _long_loss(folder, np.where((LONG < 600) | (LONG > 604), 1, 4.0))
+
+
+def _of_one_rate(folder: Path, rate: Any) -> Question:
+    loss = 2 * np.exp(-STEPS / 60) + 0.3 + noise(1, 0.01)
+    return _searched(folder, {"loss": loss, "lr": rate})
+
+
+@situation(
+    makes=["claim.explain.negative_rate", "claim.explain.found"], never=["claim.explain.nothing"], exit_code=1
+)
+def learning_rate_below_zero_at_its_end(folder: Path) -> Question:
+    return _of_one_rate(folder, 0.1 - STEPS / 1500)
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.negative_rate"])
+def learning_rate_that_falls_to_zero(folder: Path) -> Question:
+    return _of_one_rate(folder, 0.1 * (1 - STEPS / 199))

@@ -212,6 +212,7 @@ def _frozen(
         if difference.state not in ("first", "second")
         and difference.name.endswith(_TRAINED)
         and not is_state(difference.name, names)
+        and not difference.non_finite  # NaN stays NaN
     ]
     still = [difference.name for difference in both if difference.state == "unchanged"]
     if still:

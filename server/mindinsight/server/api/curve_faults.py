@@ -401,6 +401,8 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
             slight = fault_claim("level_slight", run, tag, {**values, "limit": SHOWN_FALL * PERCENT})
             return replace(slight, verdict="unknown")
         return fault_claim("level", run, tag, {**values, "limit": SHOWN_FALL * PERCENT})
+    if not np.isfinite(line.values[-1]):
+        return None  # what it ends at is told of its NaN
     if change := rise_above_lowest(levels):
         if (jump := first_jump(line.steps, line.values)) and jump.again:
             return None  # which is left open
@@ -444,7 +446,7 @@ def _growths(run: Run) -> Iterator[Claim]:
     """Yield claims about norms that grew by orders of magnitude. Those that end small are left open, and
     those that grew with a loss scale are noted."""
     for tag, levels in judged_curves(run, "norm"):
-        if not (change := growth(levels)):
+        if not (change := growth(levels)) or not np.isfinite(run.scalars[tag].last_value):
             continue
         claim = fault_claim("growth", run, tag, {"tag": tag, **level_facts(change, levels), "limit": GROWN})
         if scale := _growing_scale(run, tag):
@@ -473,7 +475,12 @@ def _zero_gradients(run: Run) -> Iterator[Claim]:
 def _zero_rates(run: Run) -> Iterator[Claim]:
     """Yield a claim if all learning rates are zero at all steps, or for the last quarter of the run."""
     lines = [(tag, run.scalars[tag].line()) for tag in sorted(run.scalars) if _RATE.search(tag)]
-    if not lines or any(len(line.values) < FEWEST or line.values.min() < 0 for _, line in lines):
+    for tag, line in lines:
+        if len(below := np.flatnonzero(line.values < 0)):
+            facts = {"tag": tag, "step": int(line.steps[below[0]]), "n": len(below)}
+            yield fault_claim("negative_rate", run, tag, facts)
+            return
+    if not lines or any(len(line.values) < FEWEST for _, line in lines):
         return
     others = [np.flatnonzero(line.values) for _, line in lines]
     ends = [

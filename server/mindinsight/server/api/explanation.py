@@ -56,6 +56,7 @@ _RANKS: Final = 8  # whose norms are compared until one of them names a module o
 _MILD: Final = (  # what a training survives, or was meant
     *(f"claim.check.frozen{part}" for part in ("", "_module", "_modules", "_network")),
     *("claim.check.vanishing", "claim.check.slow", "claim.check.initial", "claim.explain.checkpoint_frozen"),
+    *(f"claim.explain.overfit{part}" for part in ("", "_few", "_epochs", "_steady", "_accuracy")),
     "claim.explain.stops",
 )
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells

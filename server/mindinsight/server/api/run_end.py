@@ -23,7 +23,7 @@ def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
     `now` is the Unix time."""
     failed = [run for run in source.ranks if run.failure]
     if failed:
-        values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
+        values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure.rstrip(".")}
         key = "claim.explain.failed_ranks" if len(source.ranks) > 1 else "claim.explain.failed"
         yield Claim(key, "found", values, tuple({"run": run.id} for run in failed))
     elif (state := state_of(source.run, now, source.ranks)) in ("quiet", "stopped"):
@@ -78,7 +78,7 @@ def _of_start(run: Run, file: FileState) -> dict[str, Any]:
     """Return the values of the claim that an earlier start of a training ended with an exception."""
     begun = created(file.name) or 0.0
     later = [wall for other in run.files if (wall := created(other.name)) and wall > begun]
-    return {"failure": file.failure, "again": moment(min(later, default=begun))}
+    return {"failure": file.failure.rstrip("."), "again": moment(min(later, default=begun))}
 
 
 def _recorded(run: Run) -> int:

@@ -383,8 +383,10 @@ def run_up(steps: Ints, values: Floats) -> RunUp | None:
     steps = steps[lost.leading : lost.leading + len(known)] if lost else steps
     spare = len(known) % _PART
     medians = np.median(np.reshape(known[spare:], (-1, _PART)), axis=1) if len(known) else ()
-    up = _run_up(steps, np.asarray(known))
-    return up or _run_up(steps[spare + _PART - 1 :: _PART], np.asarray(medians), _PART)
+    if up := _run_up(steps, np.asarray(known)):
+        return up
+    up = _run_up(steps[spare + _PART - 1 :: _PART], np.asarray(medians), _PART)
+    return up and replace(up, value=float(np.asarray(known)[-1]))
 
 
 def _run_up(steps: Ints, known: Doubles, of: int = 1) -> RunUp | None:

@@ -497,7 +497,8 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
     # A bias begins near zero, so that it changes most of all for its norm.
-    weights = [row for row in weights if len(row.shape) > 1] or weights
+    matrices = [row for row in weights if len(row.shape) > 1]
+    weights = matrices or weights
     changes = [
         (cell.change, row, at)
         for row in weights
@@ -511,22 +512,27 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         return
     share, row, at = (grown or changes)[0]
     before = max(number for number in range(at) if row.cells[number].state != "absent")
-    values = {"n": len(weights), "name": row.name, "share": share, "limit": GROWN}
+    part = Claim(
+        f"claim.part.checkpoint.{'matrices' if matrices else 'tensors'}", "note", {"n": len(weights)}
+    )
+    values = {"n": len(weights), "of": part, "name": row.name, "share": share, "limit": GROWN}
     values |= {"before": checkpoints[before], "checkpoint": checkpoints[at]}
     values["usual"] = statistics.median(change for change, _, _ in changes)
     evidence = ({"tensor": row.name, "checkpoint": checkpoints[at]},)
     key = "claim.checkpoint.grown" if grown else "claim.checkpoint.largest_step"
     yield Claim(key, "found" if grown else "note", values, evidence)
     if len(checkpoints) > 2:  # of two, it is the same
-        yield from _largest_whole(weights, checkpoints)
+        yield from _largest_whole(weights, checkpoints, part)
 
 
-def _largest_whole(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+def _largest_whole(
+    weights: Sequence[TimelineRow], checkpoints: Sequence[str], part: Claim
+) -> Iterator[Claim]:
     """Yield a claim about the weight that changed most from the first checkpoint to the last, if one did."""
     shares = {row.name: row.whole for row in weights if row.whole and math.isfinite(row.whole)}
     (name, share), *others = sorted(shares.items(), key=lambda item: -item[1])[:2] or [("", 0.0)]
     if name and share not in (other for _, other in others):
-        values = {"n": len(shares), "name": name, "share": share}
+        values = {"n": len(shares), "of": part, "name": name, "share": share}
         values |= {"before": checkpoints[0], "checkpoint": checkpoints[-1]}
         evidence = {"tensor": name, "checkpoint": checkpoints[-1]}
         yield Claim("claim.checkpoint.largest_whole", "note", values, (evidence,))

@@ -24,6 +24,8 @@ def late_rise_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
     """Return the claim about a loss that rises at its very end, ends above where it began to explode, or
     falls far below zero, or None."""
     line = run.scalars[tag].line()
+    if not np.isfinite(line.values[-1]):
+        return None  # what it ends at is told of its NaN
     rise = late_rise(line.steps, line.values)
     if rise and first_jump(line.steps, line.values) is None:  # which is told
         facts = {"step": rise.step, "high": rise.high, "n": rise.before, "end": rise.end}
