@@ -55,7 +55,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(curves.locator(".main-svg").first).to_be_visible()
     assert (
         curves.evaluate("chart => chart.data.map(({ legendgroup }) => legendgroup)")
-        == ["Good runs"] * 2 + ["Bad runs"] * 2
+        == ["Good runs"] * 2 + ["Bad runs"] * 3
     )
     expect(page.locator(".why-runs")).to_contain_text(
         "Split by the lowest loss of each run. Good: 2 with the lowest"
@@ -235,7 +235,9 @@ def test_the_rank_whose_nan_came_first_leads_and_no_rank_is_left_out(
                 record.add_value("scalar", "loss", float(value))
                 record.record(step)
     page.goto(f"{serve(tmp_path / 'base')}job?job=job")
-    expect(page.get_by_text("Rank 6 has it first, at step 49; the others from step 50 on.")).to_be_visible()
+    expect(
+        page.get_by_text("NaN or infinity begins on rank 6, at step 49; others have it from step 50 on.")
+    ).to_be_visible()
     expect(page.get_by_role("table").get_by_role("row").nth(1)).to_contain_text("rank 6")
     legend = page.locator(".run-curves:visible .legend")
     expect(legend).to_contain_text("rank 6")

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -513,6 +514,18 @@ def three_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
 def two_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) * (1.33 if rank in (1, 5) else 1) for rank in range(6)}
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.explain.failed_ranks", "claim.health.alike"], never=["claim.health.differs"])
+def a_rank_that_ended_with_an_exception(folder: Path) -> Question:
+    """Its curve is like the others up to there, which is not all there is to say."""
+    question = job(folder, {rank: noisy(rank) for rank in range(3)})
+    with suppress(ValueError), SummaryRecord(str(folder / "job" / "rank_3")) as record:
+        for step, value in enumerate(noisy(3)):
+            record.add_value("scalar", "loss", value)
+            record.record(step)
+        raise ValueError("shape (2, 3) does not fit")
+    return question
 
 
 def with_a_batch(rank: int, first: int, high: float = 500.0) -> list[float]:

@@ -1,6 +1,6 @@
 """End of a training: its exception or that none was recorded, damaged files, and the alerts it raised."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,14 +18,21 @@ _ENDED: Final = 10  # of its largest distances: a validation that is skipped onc
 _NAMED: Final = 4
 
 
+def failure_claims(runs: Sequence[Run]) -> list[Claim]:
+    """Return the claim that an exception ended a training, or ranks of a job, in a list, [] if none did."""
+    failed = [run for run in runs if run.failure]
+    if not failed:
+        return []
+    values = {"n": len(failed), "count": len(runs), "failure": failed[0].failure.rstrip(".")}
+    key = "claim.explain.failed_ranks" if len(runs) > 1 else "claim.explain.failed"
+    return [Claim(key, "found", values, tuple({"run": run.id} for run in failed))]
+
+
 def end_claims(source: ReportSource, now: float) -> Iterator[Claim]:
     """Yield claims about how the training ended, which of its files are damaged, and the alerts it raised.
     `now` is the Unix time."""
-    failed = [run for run in source.ranks if run.failure]
-    if failed:
-        values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure.rstrip(".")}
-        key = "claim.explain.failed_ranks" if len(source.ranks) > 1 else "claim.explain.failed"
-        yield Claim(key, "found", values, tuple({"run": run.id} for run in failed))
+    if failed := failure_claims(source.ranks):
+        yield from failed
     elif (state := state_of(source.run, now, source.ranks)) in ("quiet", "stopped"):
         verdict: Verdict = "unknown" if _may_record_end(source.run) else "note"
         yield Claim(f"claim.explain.{state}", verdict, {"n": int((now - source.run.last_event) // _MINUTE)})

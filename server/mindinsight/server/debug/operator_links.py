@@ -211,12 +211,17 @@ _FILLING: Final = frozenset(  # operators in place that do not read what they re
 )  # fmt: skip
 
 
+# Recurrent layers of PyTorch. What they keep for their backward pass, and fill in part, are bytes.
+_RECURRENT: Final = ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn")
+
+
 def is_replaced(entry: TensorEntry) -> bool:
     """Return True if a tensor is memory that may be uninitialised: an input that its operator fills without
-    reading it, such as PyTorch's mask of a dropout, or a view of raw memory, as of the buckets in which
-    DistributedDataParallel gathers gradients."""
+    reading it, such as PyTorch's mask of a dropout, a view of raw memory, as of the buckets in which
+    DistributedDataParallel gathers gradients, or the workspace of a recurrent layer."""
     filled = entry.type in _FILLING and entry.direction == "input" and entry.slot == "0"
-    return filled or entry.type == "as_strided"
+    workspace = entry.dtype == "uint8" and entry.type.removesuffix("_backward") in _RECURRENT
+    return filled or workspace or entry.type == "as_strided"
 
 
 _ALIASES: Final = frozenset(  # operators whose output shares its memory with their input

@@ -21,7 +21,13 @@ from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation_rules import number_text
 from mindinsight.server.debug.fault import gives_all_the_same, gives_each_its_part
-from mindinsight.server.debug.operator_links import Fingerprint, canonical, draws_random, fingerprint
+from mindinsight.server.debug.operator_links import (
+    Fingerprint,
+    canonical,
+    draws_random,
+    fingerprint,
+    is_replaced,
+)
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_activation
@@ -174,7 +180,10 @@ def _in_step(
 ) -> Iterator[Divergence]:
     """Yield the divergences of one step in execution order. Nothing if it has too many tensors."""
     ranks = [rank for rank in dump.ranks if step in dump.steps(rank)]
-    listings = {rank: list_tensors(dump, rank, step).items for rank in ranks} if len(ranks) > 1 else {}
+    listings = {
+        rank: [entry for entry in list_tensors(dump, rank, step).items if not is_replaced(entry)]
+        for rank in (ranks if len(ranks) > 1 else ())
+    }
     if not listings or sum(map(len, listings.values())) > MAX_TENSORS:
         return
     measured = {rank: list(measure_all(items, executor, cache)) for rank, items in listings.items()}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.debug.overlay.graph_join import rename_scopes
-from mindinsight.server.debug.overlay.scope_renaming import renamed_operator, renamed_parameter
+from mindinsight.server.debug.overlay.scope_renaming import pair_scopes, renamed_operator, renamed_parameter
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.model.graph import Graph
@@ -85,3 +85,17 @@ def test_another_batch_is_the_same_module_and_another_width_is_not(width: int, s
 )
 def test_a_parameter_takes_the_name_of_its_module(name: str, renamed: str) -> None:
     assert renamed_parameter(name, rename_scopes(ran(), drawn(), {})) == renamed
+
+
+def test_a_wrapper_around_the_whole_network_is_left_out() -> None:
+    """DistributedDataParallel holds a network as its ``module``, in which all its operators run."""
+    inner = ["Default/0-Linear/addmm-op0", "Default/1-ReLU/relu-op0", "Default/mean-op0"]
+    outer = [f"Default/module-Sequential/{name.partition('/')[2]}" for name in inner[:2]] + inner[2:]
+    wrapped = pair_scopes(outer, inner, lambda _: None, lambda _: None)
+    assert wrapped["Default/module-Sequential/0-Linear"] == "Default/0-Linear"
+    assert renamed_parameter("module.0.weight", wrapped) == "0.weight"
+    assert pair_scopes(inner, outer, lambda _: None, lambda _: None)["Default/0-Linear"] == (
+        "Default/module-Sequential/0-Linear"
+    )
+    other = ["Default/head-Conv2d/convolution-op0", "Default/tail-Linear/addmm-op0"]
+    assert pair_scopes(outer, other, lambda _: None, lambda _: None) == {}

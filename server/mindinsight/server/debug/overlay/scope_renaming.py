@@ -24,6 +24,7 @@ def pair_scopes(
     least half of the left scopes have the same names on the right.
 
     ``left`` and ``right`` are names of operators in the order of execution, with the shapes of their outputs.
+    One side may lie within a module as a whole, as in ``DistributedDataParallel``: that is left out then.
     In equal trees, scopes contain equally many scopes in that order, and a class on the left always stands
     for the same class on the right. Innermost scopes also have the same class, and last outputs of equal
     shapes but for the batch. The result is also empty for few scopes, and if at least half of the left scopes
@@ -32,6 +33,10 @@ def pair_scopes(
     names = {_scope(name) for name in left} - {_ROOT}
     if 2 * len(names & {_scope(name) for name in right}) >= len(names):
         return {}
+    if unwrapped := _unwrapped(left, right):
+        return unwrapped
+    if wrapped := _unwrapped(right, left):
+        return {after: before for before, after in wrapped.items()}
     lengths = _last_lengths(left, left_shape), _last_lengths(right, right_shape)
     classes: dict[str, str] = {}
     renamed: dict[str, str] = {}
@@ -47,6 +52,16 @@ def pair_scopes(
     return renamed if enough else {}
 
 
+def _unwrapped(left: Sequence[str], right: Sequence[str]) -> dict[str, str]:
+    """Return the scopes of the left without the one in which they all lie, if the right has most of these."""
+    scopes = {scope for name in left if (scope := _scope(name)).startswith(f"{_ROOT}/")}
+    if len({scope.split("/")[1] for scope in scopes}) != 1:
+        return {}
+    inner = {scope: "/".join([_ROOT, *scope.split("/")[2:]]) for scope in sorted(scopes)}
+    inside, drawn = set(inner.values()) - {_ROOT}, {_scope(name) for name in right}
+    return inner if inside and 2 * len(inside & drawn) >= len(inside) else {}
+
+
 def _last_lengths(names: Iterable[str], shape_of: ShapeOf) -> dict[str, Shape]:
     """Return the shape without the batch of the last output of each scope that has one."""
     return {_scope(name): tuple(shape[1:]) for name in names if (shape := shape_of(name))}
@@ -57,7 +72,7 @@ def renamed_parameter(name: str, renamed: Mapping[str, str]) -> str:
     ``layers.0.ffn.weight`` for ``blocks.0.mlp.weight``. ``renamed`` has the other scope of each scope."""
     modules = {_attributes(before): _attributes(after) for before, after in renamed.items()}
     module, _, own = name.rpartition(".")
-    return f"{modules[module]}.{own}" if module and module in modules else name
+    return ".".join(filter(None, (modules[module], own))) if module and module in modules else name
 
 
 def _attributes(scope: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.mixed_runs import mixed_claims
+from mindinsight.server.api.run_end import failure_claims
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves import curve_comparison
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
@@ -403,18 +404,18 @@ def health(
     jobs = {name: runs for name, runs in members.items() if len(runs) > 1}
     return {
         "jobs": {
-            name: _health_json(cache.of(runs, snapshot.left_out), still_read(runs))
+            name: _health_json(cache.of(runs, snapshot.left_out), still_read(runs), failure_claims(runs))
             for name, runs in jobs.items()
         }
     }
 
 
-def _health_json(of_job: JobHealth, unread: list[Claim]) -> dict[str, Any]:
+def _health_json(of_job: JobHealth, unread: list[Claim], failed: list[Claim]) -> dict[str, Any]:
     return {
         "runs": of_job.runs,
         "ranks": of_job.ranks,
         "tags": of_job.tags,
-        "claims": [claim.as_json() for claim in unread or of_job.claims],
+        "claims": [claim.as_json() for claim in unread or [*failed, *of_job.claims]],
         "strays": [
             {
                 "tag": rank_stray.tag,

@@ -63,10 +63,11 @@ const MOST = 200; // runs in a group at first: a request names them all
  */
 export function splitRuns(runs, value, end, broken, lost = () => false) {
   const sign = end === "max" ? -1 : 1;
-  const bad = [...runs.filter(broken), ...runs.filter((run) => !broken(run) && lost(run))];
-  const ordered = runs
-    .filter((run) => !bad.includes(run) && Number.isFinite(value(run)))
-    .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
+  const compare = (/** @type {Run} */ a, /** @type {Run} */ b) =>
+    sign * (Number(value(a)) - Number(value(b)));
+  const fell = runs.filter((run) => !broken(run) && lost(run));
+  const bad = [...runs.filter(broken), ...fell];
+  const ordered = runs.filter((run) => !bad.includes(run) && Number.isFinite(value(run))).sort(compare);
   const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
   const best = ordered.slice(0, third);
   const rest = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
@@ -77,6 +78,8 @@ export function splitRuns(runs, value, end, broken, lost = () => false) {
   const worst = worse.length || bad.length || !better.length ? worse : rest;
   return new Map([
     ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
-    ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
+    ...[...runs.filter(broken), ...[...fell, ...worst].sort(compare)]
+      .slice(0, MOST)
+      .map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
   ]);
 }

@@ -50,7 +50,10 @@ export function faultSection(page) {
     ? h(
         "p",
         { class: "row wrap muted" },
-        t("dump.fault.only", { rank: state.rank, step: state.step }),
+        t(hasRanks(page) ? "dump.fault.only_step" : "dump.fault.only", {
+          rank: state.rank,
+          step: state.step,
+        }),
         button(t("dump.fault.everywhere"), () => page.change({ only: false })),
       )
     : null;
@@ -69,10 +72,11 @@ export function faultSection(page) {
       explainLink(page),
       answer.claims.filter(isScope).map((claim) => claimElement(app, claim, { class: "muted" })),
     );
-  const place = state.only ? { rank: [state.rank], step: [state.step] } : {};
+  const ranks = hasRanks(page) ? {} : { rank: [state.rank] }; // this one may have received it from another
+  const place = state.only ? { ...ranks, step: [state.step] } : {};
   const status = h("p", { class: "booting", role: "status" });
   show(status);
-  if (page.faults?.dump === state.dump && !state.only) take(page.faults.answer);
+  if (page.faults?.dump === state.dump) take(page.faults.answer);
   else {
     searchFault(
       app,
@@ -96,16 +100,22 @@ export function faultSection(page) {
   };
 }
 
+/** Return whether a dump has several ranks. @param {Page} page */
+function hasRanks({ summary }) {
+  return (summary?.ranks.length ?? 0) > 1;
+}
+
 /**
- * Go to the step of the first fault, unless the address names another step. Return whether the page changed:
- * then the answer is shown again beside what belongs to that step.
+ * Go to the step of the first fault, unless the address names another step, or to its rank. Return whether
+ * the page changed: then the answer is shown again beside what belongs to that step.
  * @param {Page} page
  * @param {FirstFaults} answer
  */
 function follow(page, answer) {
   const { state, app } = page;
   const [fault] = answer.faults;
-  if (!fault || state.only || app.url.get("step") !== null || app.url.get("rank") !== null) return false;
+  const named = app.url.get("step") !== null || app.url.get("rank") !== null;
+  if (!fault || (state.only ? !hasRanks(page) : named)) return false;
   if (fault.step === state.step && fault.rank === state.rank) return false;
   page.faults = { dump: state.dump, answer };
   page.change({ rank: fault.rank, step: fault.step });
