@@ -20,10 +20,8 @@ from mindinsight.server.curves.levels import (
     rise_above_lowest,
     rise_below_zero,
     rise_for_good,
-    rise_of_few,
     run_up,
     shift_to_end,
-    steady_rise,
     zero_end,
 )
 from mindinsight.server.types import Doubles
@@ -134,27 +132,6 @@ def test_growth_is_a_hundredfold() -> None:
     assert growth(of(np.r_[np.zeros(100), np.ones(300)])) is None
 
 
-EPOCHS = np.arange(15)
-
-
-def test_a_rise_of_few_values_is_found() -> None:
-    values = 0.5 + np.exp(-EPOCHS / 2) + np.maximum(0, EPOCHS - 5) * 0.06 + 0.02 * noise(15)
-    change = require(rise_of_few(EPOCHS, values))
-    assert change.factor > 1.5
-    assert 3 <= change.step <= 7
-    assert rise_of_few(EPOCHS[:11], values[:11]) is None  # too few
-    assert rise_of_few(EPOCHS, values[::-1]) is None
-    assert rise_of_few(EPOCHS, -values) is None
-
-
-@pytest.mark.parametrize("deviation", [0.2, 0.5, 1.0])
-@pytest.mark.parametrize("size", [12, 15, 19])
-def test_few_values_of_noise_seldom_rise(size: int, deviation: float) -> None:
-    steps = np.arange(size)
-    curves = [np.exp(deviation * noise(size, seed)) for seed in range(500)]
-    assert sum(rise_of_few(steps, values) is not None for values in curves) <= 3
-
-
 def test_growth_up_to_a_nan_has_its_first_and_last_step() -> None:
     values = np.r_[2 - STEPS[:20] / 20, 3.0, 9.0, 27.0, 81.0, np.nan, 1e9]
     up = require(run_up(STEPS[:26] * 10, values))
@@ -169,31 +146,6 @@ def test_growth_up_to_a_nan_has_its_first_and_last_step() -> None:
 def test_noise_does_not_grow_up_to_a_nan(deviation: float) -> None:
     curves = [np.r_[np.exp(deviation * noise(30, seed)), np.nan] for seed in range(500)]
     assert [run_up(STEPS[:31], values) for values in curves] == [None] * 500
-
-
-def test_a_steady_rise_is_found_below_half_of_the_level() -> None:
-    steps = np.arange(15)
-    values = 0.5 + np.exp(-steps) + np.maximum(0, steps - 5) * 0.012
-    change = require(steady_rise(steps, values))
-    assert change.step in range(4, 8)
-    assert 1.1 < change.factor < 1.3
-    assert steady_rise(steps[:11], values[:11]) is None  # too few
-    assert steady_rise(steps, values[::-1]) is None
-    assert steady_rise(steps, -values) is None
-    short = 0.5 + np.exp(-steps) + np.maximum(0, steps - 10) * 0.05  # four values after the lowest one
-    assert steady_rise(steps, short) is None
-    dip = values.copy()
-    dip[10:13] = dip[12:9:-1]  # three pairs of nine values descend
-    assert steady_rise(steps, dip) is not None
-    dip[6:13] = dip[12:5:-1]
-    assert steady_rise(steps, dip) is None
-
-
-def test_noise_around_a_level_rises_steadily_in_fewer_than_one_of_300_curves() -> None:
-    generator = np.random.default_rng(3)
-    for count in (12, 19, 60):
-        curves = np.exp(0.3 * generator.standard_normal((1000, count)))
-        assert sum(steady_rise(np.arange(count), values) is not None for values in curves) <= 3
 
 
 @pytest.mark.parametrize("size", [20, 50, 400])

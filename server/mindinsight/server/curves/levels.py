@@ -17,7 +17,7 @@ FEWEST: Final = 20  # finite values of a curve that is judged
 _PARTS: Final = 10  # of a long curve; chosen: the FEWEST values still give four, which show a course
 _PART: Final = 5  # values of a part, at least: of fewer, a median follows single values
 _CERTAIN: Final = 3.0  # standard errors by which levels differ: of 1,000 pairs of equal levels, one or two do
-_MEDIAN: Final = 1.25  # standard error of a median in standard errors of a mean, for normal noise
+MEDIAN: Final = 1.25  # standard error of a median in standard errors of a mean, for normal noise
 
 # Of the level: a fall by which half of a training is below the other must show, or is hidden by the noise.
 SHOWN_FALL: Final = 0.02
@@ -34,15 +34,11 @@ RISEN: Final = 2.0
 RISEN_BESIDE: Final = 1.5  # of a validation loss whose training loss falls, which is a second sign
 RISEN_AT_END: Final = 10.0  # enough without lasting
 RISEN_STEADILY: Final = 1.1  # of a validation loss that rises on and on while its training loss falls
-_STEADY: Final = 6  # values after the lowest one, at least: of fewer, any order is too likely
-_STEADY_PARTS: Final = 20  # values or medians whose order is looked at
-BY_CHANCE: Final = 700  # orders, of which fewer than one rises as steadily: of 6 values, without exception
 LASTING: Final = 0.25  # of the curve
 _RISES_ON: Final = 3  # levels that rise to the end one after another, which is enough without lasting
 UNDONE: Final = 0.5  # of its fall, by which such a rise undoes it
 UNDONE_RATE: Final = 0.25  # the same of an error rate, whose noise is small beside its rise
-_REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
-_REGAINED_STEADILY: Final = 0.03  # the same for a rise that noise does not explain
+REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
 COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
 GROWN: Final = 100.0  # orders of magnitude. Schedules and warm-up change the norm of gradients by less.
 
@@ -78,13 +74,6 @@ _ENDED_TIMES: Final = 10
 _ZERO: Final = 1e-9  # of the value before: float32 has seven digits, so that less is the noise of zero
 _SHIFT: Final = 10  # values before and after a shift: medians of so many do not follow spikes
 _MOST_OF_RISE: Final = 0.7  # of a rise, at one step: a curve that diverges takes longer
-FEWEST_EPOCHS: Final = 6  # values of a validation loss that rises with each of them
-FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
-_EPOCHS_UP: Final = 4  # values after the lowest of six to eleven
-_FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
-# Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
-# alone (normal, lognormal or heavy-tailed) have such a rise.
-_FEW_CERTAIN: Final = 3.5
 RUN_UP: Final = 4  # values that rise to a non-finite one, each above all before: noise does that seldom
 _RUN_UP_BEFORE: Final = 10  # values before them
 RUN_UP_FACTOR: Final = 5.0  # of the largest value before them, by which the last one exceeds it
@@ -130,7 +119,7 @@ class Levels:
         """Return True if the level of a part differs from that of the last part by more than noise
         explains."""
         size = len(self.values) / len(self.levels)
-        error = _MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
+        error = MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
         return abs(float(self.levels[part]) - self.end) > _CERTAIN * error
 
     def lies_above_end(self, part: int) -> bool:
@@ -144,7 +133,7 @@ class Levels:
         if not 0 < least * self.levels[part] <= self.end or self.values.min() <= 0:
             return False
         parts = np.array_split(np.log(self.values), len(self.levels))
-        error = _MEDIAN * math.hypot(parts[part].std(), parts[-1].std()) / math.sqrt(len(parts[-1]))
+        error = MEDIAN * math.hypot(parts[part].std(), parts[-1].std()) / math.sqrt(len(parts[-1]))
         return math.log(self.end / float(self.levels[part])) > _CERTAIN * error
 
 
@@ -223,7 +212,7 @@ def rise_above_lowest(levels: Levels, least: float = RISEN, undoing: float = UND
     low, end = float(levels.levels[part]), levels.end
     last = math.ceil(LASTING * len(levels.levels))
     certain = levels.is_certain(part) or levels.has_grown(part, RISEN_AT_END)
-    if low <= 0 or end - low < _REGAINED * (levels.begin - low) or not certain:
+    if low <= 0 or end - low < REGAINED * (levels.begin - low) or not certain:
         return None
     if _swings(levels.levels[: part + 1], least):
         return None
@@ -285,78 +274,6 @@ def rise_below_zero(levels: Levels) -> Change | None:
     if len(after) <= _RISES_ON or not (np.diff(after) > 0).all():
         return None
     return Change(low, levels.step_of(part), end, (end - low) / fall)
-
-
-def rise_of_few(steps: Ints, values: Floats) -> Change | None:
-    """Return the rise of a curve of twelve to nineteen finite values to `RISEN_BESIDE` times its lowest
-    level, or None. Levels are medians of three values. They rise from the lowest to the last, through one
-    or more between, and by more than the noise within all parts but the first, in which losses fall."""
-    finite = np.isfinite(values)
-    known, at = values[finite].astype(np.float64), steps[finite]
-    if not FEWEST_BESIDE <= len(known) < FEWEST:
-        return None
-    parts = np.array_split(known, len(known) // _FEW_PART)
-    levels = np.array([np.median(part) for part in parts])
-    part = int(np.argmin(levels))
-    low, end = float(levels[part]), float(levels[-1])
-    noise = math.sqrt(float(np.mean([np.var(values, ddof=1) for values in parts[1:]])))
-    error = _MEDIAN * noise * math.sqrt(2 / _FEW_PART)
-    rises = len(levels) - part > _FEW_PART - 1 and bool((np.diff(levels[part:]) > 0).all())
-    if low <= 0 or end < RISEN_BESIDE * low or end - low < _REGAINED * (float(levels[0]) - low):
-        return None
-    if not rises or not end - low > _FEW_CERTAIN * error:
-        return None
-    return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(levels))]), end, end / low)
-
-
-def rise_of_epochs(steps: Ints, values: Floats) -> Change | None:
-    """Return the rise of a curve of six to eleven finite values to `RISEN_BESIDE` times its lowest one, or
-    None. Each value from the lowest on is above the one before, four times or more: of 120 orders of five
-    values one is such."""
-    finite = np.isfinite(values)
-    known, at = values[finite].astype(np.float64), steps[finite]
-    row = int(np.argmin(known)) if len(known) else 0
-    if not FEWEST_EPOCHS <= len(known) < FEWEST_BESIDE or len(known) - row <= _EPOCHS_UP or known[row] <= 0:
-        return None
-    low, end = float(known[row]), float(known[-1])
-    if not (np.diff(known[row:]) > 0).all() or end < RISEN_BESIDE * low:
-        return None
-    return Change(low, int(at[row]), end, end / low) if end - low >= _REGAINED * (known[0] - low) else None
-
-
-def steady_rise(steps: Ints, values: Floats) -> Change | None:
-    """Return the rise of a curve that rises on from its lowest value to 1.1 times as much or more, or None.
-
-    It has twelve or more finite values, six or more of them after the lowest. Fewer than one of 700 random
-    orders of these is as near to ascending. Medians of equal parts take the place of more than twenty values.
-    """
-    finite = np.isfinite(values)
-    known, at = values[finite].astype(np.float64), steps[finite]
-    if len(known) < FEWEST_BESIDE:
-        return None
-    parts = np.array_split(known, min(len(known), _STEADY_PARTS))
-    medians = np.array([np.median(part) for part in parts])
-    part = int(np.argmin(medians))
-    after = medians[part + 1 :]
-    if len(after) < _STEADY or medians[part] <= 0:
-        return None
-    descents = int(np.count_nonzero(np.triu(after[:, None] >= after[None, :], 1)))
-    end = float(np.median(after[-_FEW_PART:]))  # of three, as one high value is no rise
-    low = float(np.median(medians[max(part - 1, 0) : part + 2]))
-    if end < RISEN_STEADILY * low or end - low < _REGAINED_STEADILY * (float(medians[0]) - low):
-        return None
-    if _orders(len(after), descents) * BY_CHANCE > math.factorial(len(after)):
-        return None
-    return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(medians))]), end, end / low)
-
-
-def _orders(count: int, descents: int) -> int:
-    """Return the number of orders of values in which at most so many pairs descend."""
-    ways = [1]
-    for size in range(2, count + 1):
-        reach = len(ways) + size - 1
-        ways = [sum(ways[max(0, pairs - size + 1) : pairs + 1]) for pairs in range(reach)]
-    return sum(ways[: descents + 1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -491,9 +491,8 @@ def timeline_claims(
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Yield claims about the weight that changed most between neighbours, and over the whole series. A
-    matrix that changed by `GROWN` times its norm is a fault. Nothing is claimed if two changed by the same
-    share. States of optimizers and counters are left out."""
+    """Yield claims about the weight that changed most between neighbours, and over the series, unless two
+    tie. A matrix that changed by `GROWN` times its norm is a fault. States and counters are left out."""
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
     # A bias begins near zero, so that it changes most of all for its norm.
@@ -525,11 +524,9 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         yield from _largest_whole(weights, checkpoints, part)
 
 
-def _largest_whole(
-    weights: Sequence[TimelineRow], checkpoints: Sequence[str], part: Claim
-) -> Iterator[Claim]:
+def _largest_whole(rows: Sequence[TimelineRow], checkpoints: Sequence[str], part: Claim) -> Iterator[Claim]:
     """Yield a claim about the weight that changed most from the first checkpoint to the last, if one did."""
-    shares = {row.name: row.whole for row in weights if row.whole and math.isfinite(row.whole)}
+    shares = {row.name: row.whole for row in rows if row.whole and math.isfinite(row.whole)}
     (name, share), *others = sorted(shares.items(), key=lambda item: -item[1])[:2] or [("", 0.0)]
     if name and share not in (other for _, other in others):
         values = {"n": len(shares), "of": part, "name": name, "share": share}

@@ -31,7 +31,7 @@ def finite_values(run: Run, tag: str) -> int:
 def _is_of_episodes(tag: str) -> bool:
     """Return True for the score or the length of an episode, by which an agent is judged."""
     words = words_of(tag)
-    return bool(words & {"episode", "episodes", "ep", "rollout", "game"} and words & _PLAYED_FOR)
+    return bool(words & {"episode", "episodes", "episodic", "ep", "rollout", "game"} and words & _PLAYED_FOR)
 
 
 def falling_losses(run: Run) -> list[str]:

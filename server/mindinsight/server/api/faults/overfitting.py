@@ -19,8 +19,6 @@ from mindinsight.server.api.faults.judged_curves import (
 from mindinsight.server.api.tag_aims import REWARDS, words_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves.levels import (
-    BY_CHANCE,
-    FEWEST_EPOCHS,
     RISEN_BESIDE,
     RISEN_STEADILY,
     UNDONE_RATE,
@@ -28,6 +26,10 @@ from mindinsight.server.curves.levels import (
     Levels,
     levels_of,
     rise_above_lowest,
+)
+from mindinsight.server.curves.signs.validation_rises import (
+    BY_CHANCE,
+    FEWEST_EPOCHS,
     rise_of_epochs,
     rise_of_few,
     steady_rise,
