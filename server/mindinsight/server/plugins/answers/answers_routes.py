@@ -170,7 +170,7 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
     if failed[1]:
         facts = {"n": len(bad), "count": len(failed[1]), "good": len(failed[0]), "goods": len(good)}
         evidence = tuple({"run": run.id} for run in failed[1])
-        what = _few(sorted({run.failure for run in failed[1]}), 1)
+        what = _few(sorted({run.failure.rstrip(".") for run in failed[1]}), 1)
         yield Claim("claim.why.failed", "found", {**facts, "failures": what}, evidence)
 
 

@@ -142,7 +142,7 @@ class JobView {
         },
         t("explain.button"),
       );
-    replace(this.head, title, this.chooser(job), charts, explain);
+    replace(this.head, title, this.chooser(job), charts, explain, faultDump(app, job));
     replace(
       this.body,
       h(
@@ -244,6 +244,20 @@ class JobView {
 }
 
 /**
+ * Create the link to the first fault in the dump that a flight recorder of a job wrote, or return null.
+ * @param {App} app
+ * @param {string} job
+ */
+function faultDump(app, job) {
+  const run = app.selection.all().find((rank) => rank.job === job && rank.fault_dumps.length);
+  const dump = run?.dumps[0];
+  if (!run || !dump) return null;
+  const title = run.fault_dumps.map((claim) => claimText(app, claim)).join("\n");
+  const href = app.url.link("dump", { dump, tab: "check" });
+  return h("a", { class: "badge bad", href, title }, app.t("runs.recorder"));
+}
+
+/**
  * Return a sort key that puts the most serious anomalies first.
  * @param {import("../components/health_strip.js").RankOutlier[]} strays of a rank, the most serious first
  */
@@ -283,7 +297,7 @@ function table(app, health) {
           t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
         ),
       ),
-      h("td", null, run ? stateMark(app, run, now) : ""),
+      h("td", null, run ? stateMark(app, { ...run, fault_dumps: [] }, now) : ""), // which are of the job
       h(
         "td",
         { class: "number" },
