@@ -194,7 +194,8 @@ def test_a_jump_is_named_dark_and_on_top_if_asked(page: Page, trained: str) -> N
     page.goto(f"{trained}checkpoint")
     expect(page.locator("[data-claim='claim.checkpoint.largest_step']")).to_have_text(
         re.compile(
-            r"layers\.33\.weight changed most of 40 floating-point tensors: by [23]\.\d+ times its L2 norm from net-140.npz to net-160.npz"
+            r"layers\.33\.weight changed most of 40 floating-point tensors: by [23]\.\d+ times its L2 norm"
+            r" from net-140.npz to net-160.npz"
         )
     )
     page.get_by_label("Order").select_option("Largest change first")

@@ -121,6 +121,26 @@ def test_a_dump_opens_at_its_first_fault(graph: Callable[..., Any], query: str) 
     expect(page.get_by_role("heading", name="In the dump")).to_be_visible()
 
 
+def test_a_dump_of_one_late_step_opens_at_the_rank_of_its_fault(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """As a flight recorder writes it: the address has the step as soon as the dump is open."""
+    graph = GraphBuilder("Net")
+    value = graph.parameter("x", (4,), role="input")
+    with graph.scope("0-Block"):
+        graph.output(graph.node("ReLU", [value], (4,)))
+    model = graph.model()
+    write_graph(tmp_path, "run", model.graph.SerializeToString())
+    name = model.graph.node[0].full_name
+    for rank in range(2):
+        step = Dump(tmp_path / "run" / "dump", graph=graph, rank=rank).iteration(12)
+        step.input(name, np.ones(4, np.float32))
+        step.output(name, np.full(4, np.nan if rank else 1.0, np.float32))
+    page.goto(f"{serve(tmp_path)}graph?run=./run&dump=./run/dump")
+    expect(page.locator(".graph-drawing .box.selected")).to_contain_text("ReLU-op0")
+    expect(tools(page).get_by_label("Rank")).to_have_value("1")
+
+
 def stack(folder: Path, run: str, dead: int | None) -> None:
     """Write a graph of 60 activations in scopes of six, and a dump in which one puts out only zeros."""
     graph = GraphBuilder("Net")

@@ -603,6 +603,22 @@ def a_rank_that_writes_checkpoints(folder: Path) -> Question:
     return paced(folder, ranks, "step_time")
 
 
+def with_one_slow_step(folder: Path, factor: float) -> Question:
+    slow = np.where(STEPS == 70, factor, 1.0)
+    ranks = {rank: times(rank) * (slow if rank == 2 else 1) for rank in range(4)}
+    return paced(folder, ranks, "step_time")
+
+
+@situation(makes=["claim.health.spikes"], never=["claim.health.alike"])
+def a_rank_that_hangs_for_one_step(folder: Path) -> Question:
+    return with_one_slow_step(folder, 40.0)
+
+
+@situation(never=["claim.health.spikes"])
+def a_rank_of_which_one_step_takes_three_times_as_long(folder: Path) -> Question:
+    return with_one_slow_step(folder, 3.0)
+
+
 @situation(makes=["claim.health.spikes"], never=["claim.health.regular_spikes", "claim.health.alike"])
 def a_rank_with_slow_steps_now_and_then(folder: Path) -> Question:
     slow = np.where(np.isin(STEPS, [17, 60, 71, 140]), 9.0, 1.0)

@@ -16,6 +16,7 @@ from mindinsight.server.types import Doubles, Ints
 
 _NAMED: Final = 8  # ranks that are named; the count tells how many there are
 _LEAST_PACE: Final = 0.01  # s: shorter steps are recorded at times that depend on the writer
+_STALL: Final = 4.0  # share of one step: what comes between now and then takes less than five times as long
 _LEAST_SLOWER: Final = 0.05  # share: less may be due to the load, or to when in a step a rank records
 _TIME: Final = re.compile(
     r"(step|iter(ation)?|batch)[_/.-]?(time|duration|seconds|ms)"
@@ -54,12 +55,12 @@ def is_rate(tag: str) -> bool:
 
 
 def is_slight(stray: RankOutlier, first: int) -> bool:
-    """Return True for a time or rate of steps that differs by less than a machine's load explains, or only at
-    the ``first`` step, in which a training compiles and fills its caches."""
+    """Return True for a time or rate of steps that differs by less than a machine's load explains, or at one
+    step only, by little or at the ``first``, in which a training compiles and fills its caches."""
     share = _share(stray)
-    return (share is not None and abs(share) < _LEAST_SLOWER) or (
-        stray.kind == "spikes" and stray.count == 1 and stray.step == first
-    )
+    at_once = stray.kind == "spikes" and stray.count == 1
+    brief = at_once and (stray.step == first or (share is not None and abs(share) < _STALL))
+    return brief or (share is not None and abs(share) < _LEAST_SLOWER)
 
 
 def slow_by_scalars(strays: Iterable[tuple[str, RankOutlier]]) -> Iterator[SlowRank]:

@@ -129,7 +129,9 @@ export class Dumped {
 
   /** Read the chosen dump's summary and colour the graph. */
   open() {
-    const { dump } = this.state;
+    const { dump, step } = this.state;
+    const { url } = this.app;
+    const asked = url.get("step") === String(step); // the address may still have that of another dump
     this.seeking.end();
     return this.reading.ask(
       async () => (dump ? this.app.api.get("v2/dump/summary", { dump }) : null),
@@ -137,8 +139,8 @@ export class Dumped {
         this.summary = summary;
         settlePosition(this.state, summary);
         this.changed();
-        const named = ["step", "operator", "open"].some((key) => this.app.url.get(key) !== null);
-        const chosen = named || this.graph.canvas.selected !== null;
+        const named = ["operator", "open"].some((key) => url.get(key) !== null);
+        const chosen = asked || named || this.graph.canvas.selected !== null;
         this.sought = chosen;
         if (summary && !chosen) this.toFault(true);
       },
