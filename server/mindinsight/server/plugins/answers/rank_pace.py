@@ -59,7 +59,7 @@ def is_slight(stray: RankOutlier, first: int) -> bool:
     step only, by little or at the ``first``, in which a training compiles and fills its caches."""
     share = _share(stray)
     at_once = stray.kind == "spikes" and stray.count == 1
-    brief = at_once and (stray.step == first or (share is not None and abs(share) < _STALL))
+    brief = at_once and (stray.step == first or (stray.relative is not None and abs(stray.relative) < _STALL))
     return brief or (share is not None and abs(share) < _LEAST_SLOWER)
 
 
