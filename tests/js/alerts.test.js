@@ -7,6 +7,7 @@ import {
   alertText,
   dumpsFirst,
   faultLink,
+  foldRanks,
   leading,
 } from "../../web/mindinsight/web/static/js/components/alerts.js";
 import { Alerts } from "../../web/mindinsight/web/static/js/core/alerts.js";
@@ -213,4 +214,28 @@ test("the alert named first is the newest whose values no restart replaced", () 
   assert.equal(leading([ended, old, stands]), stands);
   assert.equal(leading([ended, old]), old);
   assert.equal(leading([ended]), undefined);
+});
+
+test("alerts of one event on the ranks of a job are one, with the other ranks", () => {
+  const ranks = Object.fromEntries([0, 1, 2].map((rank) => [`./job/${rank}`, { job: "./job", rank }]));
+  const jobs = { ...app, selection: { run: (id) => ranks[id] ?? { job: id, rank: null } } };
+  const of = (name, more = {}) => ({ ...alert, id: JSON.stringify([name, more]), run: name, ...more });
+  const jump = [2, 0, 1].map((rank) => of(`./job/${rank}`, { title: `the loss jumped to ${rank}.5` }));
+  const others = [
+    of("./job/1", { step: 8, title: "the loss jumped to 3" }),
+    of("./job/1", { title: "weights differ" }),
+    of("./other", { title: "the loss jumped to 7" }),
+    of("./else", { title: "the loss jumped to 7" }),
+  ];
+  const events = foldRanks(jobs, [...jump, ...others]);
+  assert.deepEqual(
+    events.map(({ alert: first, ranks: more }) => [first.run, first.step, more]),
+    [
+      ["./job/2", 7, [0, 1]],
+      ["./job/1", 8, []],
+      ["./job/1", 7, []],
+      ["./other", 7, []],
+      ["./else", 7, []],
+    ],
+  );
 });

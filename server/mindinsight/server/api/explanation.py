@@ -164,17 +164,19 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
 
 
 def _follows(source: ReportSource, part: Part, searched: _Searched) -> bool:
-    """Return True if every fault of a part is known to be at or after the step of the first fault. An
-    exception ends a training, so it comes after any step. Dumps without event files may be of several
-    trainings, so that no step of one comes after that of another."""
+    """Return True if every fault of a part is known to be at or after the step of the first fault, of checks
+    after it: zeros at the same step may be its cause. An exception ends a training, so it comes after any
+    step. Dumps without event files may be of several trainings, so that no step of one comes after that of
+    another."""
     step = searched.step
     if step is None or part.topic in ("tensors", "growth", "ranks"):
         return False
     if part.dump not in ("", searched.at) and not any(map(has_events, source.ranks)):
         return False
+    least = step + (part.topic == "checks")
     return bool(part.faults) and all(
         claim.key in ("claim.explain.failed", "claim.explain.failed_ranks")
-        or ((steps := list(_steps(claim))) and min(steps) >= step)
+        or ((steps := list(_steps(claim))) and min(steps) >= least)
         for claim in part.faults
     )
 

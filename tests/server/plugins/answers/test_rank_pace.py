@@ -101,7 +101,9 @@ def test_times_of_recording_tell_a_slow_rank_unless_steps_are_short() -> None:
         (RankOutlier(0, "lasting", 40, relative=0.3), False),
         (RankOutlier(0, "spikes", 0, relative=2.6), True),
         (RankOutlier(0, "spikes", 0, relative=2.6, count=2), False),
-        (RankOutlier(0, "spikes", 7, relative=2.6), False),
+        (RankOutlier(0, "spikes", 7, relative=2.6), True),
+        (RankOutlier(0, "spikes", 7, relative=26.0), False),
+        (RankOutlier(0, "spikes", 7), False),
         (RankOutlier(0, "silent", 7), False),
     ],
 )

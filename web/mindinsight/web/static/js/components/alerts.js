@@ -86,3 +86,25 @@ export function dumpsFirst(alerts) {
   }
   return groups.flatMap((group) => group.sort((a, b) => Number(Boolean(b.dump)) - Number(Boolean(a.dump))));
 }
+
+/**
+ * Fold alerts about one event of a job, such as a loss that jumps, into that of the first rank in the list:
+ * those of one step and one rule and scalar, or of one title but for its numbers.
+ * @param {App} app
+ * @param {Alert[]} alerts
+ * @returns {{alert: Alert, ranks: number[]}[]} with the other ranks
+ */
+export function foldRanks(app, alerts) {
+  /** @type {Map<string, {alert: Alert, ranks: number[]}>} */
+  const events = new Map();
+  for (const alert of alerts) {
+    const { job, rank } = app.selection.run(alert.run) ?? {};
+    const title = alert.title.replace(/[\d.]+/g, "");
+    const of = typeof rank === "number" && !alert.other_run ? ["job", job] : [alert.id];
+    const key = JSON.stringify([...of, alert.step, alert.level, alert.rule, alert.tag, title]);
+    const known = events.get(key);
+    if (known && typeof rank === "number") known.ranks.push(rank);
+    else events.set(key, { alert, ranks: [] });
+  }
+  return [...events.values()];
+}

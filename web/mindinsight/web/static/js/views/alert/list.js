@@ -1,6 +1,13 @@
 // List of alerts, updated in place: a row keeps its element while its content is unchanged.
 
-import { alertLink, alertText, dumpsFirst, faultLink, levelBadge } from "../../components/alerts.js";
+import {
+  alertLink,
+  alertText,
+  dumpsFirst,
+  faultLink,
+  foldRanks,
+  levelBadge,
+} from "../../components/alerts.js";
 import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
 import { claimText } from "../../core/claims.js";
@@ -24,6 +31,8 @@ export function alertList(app, lastSeen) {
   let rows = new Map();
   /** Seconds that the server's clock is before ours. */
   let ahead = 0;
+  /** Other ranks with the same event, by alert. @type {Map<string, number[]>} */
+  let others = new Map();
   const tellTimes = () =>
     element
       .querySelectorAll("time")
@@ -41,11 +50,12 @@ export function alertList(app, lastSeen) {
       app.selection.run(alert.run)?.name,
       app.alerts.muted(alert.run),
       faultLink(app, alert),
+      others.get(alert.id),
     ]);
     const before = rows.get(alert.id);
     return before?.state === state
       ? before
-      : { element: alertRow(app, alert, Number(alert.wall) > lastSeen), state };
+      : { element: alertRow(app, alert, Number(alert.wall) > lastSeen, others.get(alert.id) ?? []), state };
   };
 
   return {
@@ -57,7 +67,9 @@ export function alertList(app, lastSeen) {
      */
     show(alerts, now, grouped) {
       ahead = now - Date.now() / 1000;
-      const ordered = dumpsFirst(alerts);
+      const events = foldRanks(app, dumpsFirst(alerts));
+      const ordered = events.map(({ alert }) => alert);
+      others = new Map(events.map(({ alert, ranks }) => [alert.id, ranks]));
       const entries = grouped
         ? groupRows(app, ordered, rowOf, (key) => rows.get(key))
         : ordered.map((alert) => rowEntry(alert, rowOf));
@@ -148,8 +160,14 @@ function groupHead(app, run, n) {
   );
 }
 
-/** Create the row of an alert. @param {App} app @param {Alert} alert @param {boolean} fresh */
-function alertRow(app, alert, fresh) {
+/**
+ * Create the row of an alert.
+ * @param {App} app
+ * @param {Alert} alert
+ * @param {boolean} fresh
+ * @param {number[]} others ranks with the same event
+ */
+function alertRow(app, alert, fresh, others) {
   const { t, format, selection } = app;
   const wall = Number(alert.wall);
   const names = [alert.run, ...(alert.other_run ? [alert.other_run] : [])];
@@ -160,6 +178,7 @@ function alertRow(app, alert, fresh) {
       ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count })
       : null,
     alert.recovery ? claimText(app, alert.recovery) : null,
+    others.length ? t("alert.also", { n: others.length, ranks: [...others].sort((a, b) => a - b) }) : null,
   ].filter((fact) => fact !== null);
   const fault = faultLink(app, alert);
   const element = h(
