@@ -20,6 +20,7 @@ LINES = 40  # up to which a module may be tested with what uses it
 ELSEWHERE = {
     "server/api/v2": "server/test_app.py",
     "server/commands/tune/__init__": "server/tuning/test_tuner.py",
+    "server/debug/conditions/masks": "server/debug/test_fault_search.py",
     "server/formats/dumps/msprobe_folder": "server/formats/dumps/layouts/test_msprobe_folder.py",
     "server/formats/events/__init__": "server/formats/events/test_mixtures.py",
     "server/formats/events/decoder_results": "server/formats/events/test_mixtures.py",

@@ -40,6 +40,7 @@ KINDS = [
             "begins_zero",
             "idle",
             "equal",
+            "begins_small",
             "frozen_module",
             "frozen_modules",
             "frozen_network",
@@ -1263,3 +1264,51 @@ def a_running_maximum_that_begins_with_minus_infinity(folder: Path) -> Question:
 @situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
 def an_exponential_that_underflows_everywhere(folder: Path) -> Question:
     return of_exponential(folder, -1e4)
+
+
+def of_small_gradients(folder: Path, small: Sequence[int]) -> Question:
+    """Check a gradient that is tiny at some of four steps."""
+    dump = Dump(folder / "dump")
+    for number in range(4):
+        step = dump.iteration(number)
+        scale = 3e-10 if number in small else 1e-3
+        step.output("Gradients/Default/fc/mm-op0", noise(number, scale=scale))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(
+    makes=["claim.check.begins_small", "claim.check.none"], never=["claim.check.vanishing"], exit_code=0
+)
+def a_gradient_that_is_tiny_where_the_recording_begins(folder: Path) -> Question:
+    return of_small_gradients(folder, [0])
+
+
+@situation(
+    makes=["claim.check.vanishing"], never=["claim.check.begins_small", "claim.check.none"], exit_code=1
+)
+def a_gradient_that_is_tiny_later(folder: Path) -> Question:
+    return of_small_gradients(folder, [0, 2])
+
+
+def of_last_token(folder: Path, whole: bool) -> Question:
+    """Check a part of a gradient that is zero, of a whole that is zero, too, or is not."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Gradients/Default"):
+        given = graph.node("mm", [graph.parameter("inputs0", (64,))], (64,))
+        graph.node("select", [given], (64,))
+    dump = Dump(folder / "dump", graph=graph)
+    for number in range(3):
+        step = dump.iteration(number)
+        step.output("Gradients/Default/mm-op0", noise(number) * np.float32(not whole))
+        step.output("Gradients/Default/select-op0", np.zeros(64, np.float32))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def the_gradient_of_a_token_without_a_target(folder: Path) -> Question:
+    return of_last_token(folder, False)
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def a_gradient_of_zeros_and_its_part(folder: Path) -> Question:
+    return of_last_token(folder, True)

@@ -1563,18 +1563,20 @@ def with_metric(folder: Path, use: str = "", scope: str = "/Default", backward: 
         step.output("Default/div-op1", floats(NAN, 1.0))
     if use in ("weight", "metric"):
         step.output("Default/add_-op0", floats(1.0, 1.0))
+    if use == "assigned":
+        step.parameter("fc.weight", floats(NAN, 1.0))
     return ask(folder)
 
 
 ASIDE = ["claim.fault.aside", "claim.fault.finite", "claim.fault.none"]
 
 
-@situation(makes=ASIDE[:2], never=["claim.fault.made", "claim.fault.none"], exit_code=0)
+@situation(makes=ASIDE[:2], never=["claim.fault.made", "claim.fault.none"], exit_code=2)
 def a_metric_of_zero_by_zero(folder: Path) -> Question:
     return with_metric(folder)
 
 
-@situation(makes=ASIDE[:2], never=["claim.fault.made"], exit_code=0)
+@situation(makes=ASIDE[:2], never=["claim.fault.made"], exit_code=2)
 def a_metric_that_is_added_to_another(folder: Path) -> Question:
     return with_metric(folder, "metric")
 
@@ -1587,6 +1589,12 @@ def a_division_by_zero_that_the_loss_takes(folder: Path) -> Question:
 @situation(never=ASIDE, exit_code=1)
 def a_division_by_zero_that_is_added_to_a_weight(folder: Path) -> Question:
     return with_metric(folder, "weight")
+
+
+@situation(makes=["claim.fault.made"], never=ASIDE, exit_code=1)
+def a_division_by_zero_that_is_assigned_to_a_weight(folder: Path) -> Question:
+    """No operator writes it there: Python does. The weight shows it."""
+    return with_metric(folder, "assigned")
 
 
 @situation(never=ASIDE, exit_code=1)

@@ -11,12 +11,10 @@ import pytest
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.fault import (
     faulty_operator,
-    gives_all_the_same,
-    gives_each_its_part,
-    is_collective,
     report_of,
     search_faults,
 )
+from mindinsight.server.debug.operator_links import gives_all_the_same, gives_each_its_part, is_collective
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.narrowing import require

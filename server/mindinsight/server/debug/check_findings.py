@@ -193,9 +193,11 @@ def without_meant_zeros(
     findings: Iterable[CheckFinding], tally: Tally
 ) -> tuple[list[CheckFinding], list[Claim]]:
     """Return the findings but those of zeros that are no sign of a fault, and the notes about these."""
-    zeros: dict[str, list[CheckFinding]] = {"": [], "begins_zero": [], "idle": []}
+    zeros: dict[str, list[CheckFinding]] = {"": [], "begins_zero": [], "begins_small": [], "idle": []}
     for finding in findings:
-        name = "idle" if _is_idle(finding, tally) else ""
+        begins = finding.kind == "vanishing" and finding.steps[-1] < min(tally.steps, default=-1)
+        small = begins and len(tally.steps) >= _LATER
+        name = "begins_small" if small else "idle" if _is_idle(finding, tally) else ""
         zeros["begins_zero" if _begins_with_zeros(finding, tally) else name].append(finding)
     return zeros.pop(""), [claim for name, own in zeros.items() for claim in _zeros_claim(name, own)]
 
@@ -407,7 +409,7 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield a claim for each reason of expected hits but "growing" and "masked". Hits that are not
+    """Yield a claim for each reason of expected hits but "growing", "masked" and "aside". Hits that are not
     expected are left out."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:
@@ -424,9 +426,6 @@ def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
     if equal := by_reason.get("equal"):
         names = [tensor_in_words(own[0].entry) for own in equal.values()]
         yield Claim("claim.check.equal", "note", {"n": len(names), "tensors": few(names, SHOWN)})
-    if aside := by_reason.get("aside"):
-        values = {"n": len(aside), "operators": few(list(aside), SHOWN)}
-        yield Claim("claim.fault.aside", "note", values)
     for name in ("small", "few"):
         if hits_of := by_reason.get(name):
             least = min((hit for own in hits_of.values() for hit in own), key=_change)

@@ -26,8 +26,10 @@ from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginS
 from mindinsight.server.debug.operator_links import (
     Fingerprint,
     fingerprint,
+    is_collective,
     is_replaced,
     shared_memory,
+    takes_shape_alone,
     written_by,
 )
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -41,38 +43,6 @@ from mindinsight.server.debug.tensor_targets import (
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
-
-# Beginnings of canonical operator types.
-_SHARED: Final = ("allreduce", "allgather", "broadcast")  # return the same tensor to all ranks
-_SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")  # return another tensor to each rank
-_SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # local, despite the name
-_LIKE: Final = ("oneslike", "zeroslike")  # take a tensor for its shape alone
-_PARTS: Final = (*_SPLIT, "collectivescatter", "neighborexchange")
-
-
-def is_collective(operator_type: str) -> bool:
-    """Return True if an operator type is a collective operation, such as ``allreduce_`` or ``AllReduce``."""
-    name = _canonical(operator_type)
-    return name.startswith(_SHARED + _SPLIT) and not name.startswith(_SHAPING)
-
-
-def gives_all_the_same(operator_type: str) -> bool:
-    """Return True if an operator type returns the same tensor on all ranks, whatever the inputs are."""
-    name = _canonical(operator_type)
-    return name.startswith(_SHARED) and not name.startswith(_SHAPING)
-
-
-def gives_each_its_part(operator_type: str) -> bool:
-    """Return True if an operator type may return different tensors on the ranks, even for equal inputs."""
-    name = _canonical(operator_type)
-    return name.startswith(_PARTS) or name == "scatter"
-
-
-def _canonical(operator_type: str) -> str:
-    """Return the last part of an operator type in lower case letters and digits, without ``dist``."""
-    name = operator_type.rpartition(".")[2].rpartition(":")[2]
-    return "".join(letter for letter in name.lower() if letter.isalnum()).removeprefix("dist")
-
 
 MODULES: Final = "L0"  # level of dumps that record modules, but not the functions called between them
 
@@ -238,6 +208,14 @@ class Coverage:
         return (first, *(claim for claim in details if claim.values["n"]), *self._notes)
 
     @property
+    def aside_claim(self) -> Iterator[Claim]:
+        """Yield the claim about non-finite values that no recorded operator that trains uses, if any. What
+        takes them in another way, such as a number of Python, is unknown."""
+        if self.aside:
+            names = few(list(self.aside_of), _NAMED)
+            yield Claim("claim.fault.aside", "unknown", {"n": self.aside, "operators": names})
+
+    @property
     def _notes(self) -> Iterator[Claim]:
         """Yield notes on how the search judged tensors, and on what it could not search."""
         if self.by_statistics:
@@ -247,9 +225,7 @@ class Coverage:
             steps = few([*map(str, self.skipped)], _NAMED)
             scale = max(self.skipped.values())
             yield Claim("claim.fault.scaled", "note", {"n": self.scaled, "steps": steps, "scale": scale})
-        if self.aside:
-            names = few(list(self.aside_of), _NAMED)
-            yield Claim("claim.fault.aside", "note", {"n": self.aside, "operators": names})
+        yield from self.aside_claim
         if not self.operators:
             yield Claim("claim.fault.no_operator", "note")
         elif not self.backward:
@@ -285,7 +261,9 @@ class Report:
         if self.no_overflow:
             mode = Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode})
             return (checked if self.checked else mode,)
-        first = self.faults[0].claims if self.faults else self.coverage.claims
+        first = self.coverage.claims
+        if self.faults:
+            first = (*self.faults[0].claims, *self.coverage.aside_claim)
         whole = self.coverage.judged == self.coverage.tensors
         whole = whole and not (self.coverage.masks or self.coverage.scaled or self.coverage.aside)
         if self.checked and whole and not self.faults and not self.damage:
@@ -525,7 +503,7 @@ def _later_finite(fault: Fault, search: OriginSearch, measure: Measure) -> tuple
 def _all_taken(fault: Fault, lost: Sequence[TensorResult], measure: Measure) -> bool:
     """Return True if later operators of the forward pass received all outputs, by the graph or by content."""
     forward = [
-        entry for entry in fault.entries if not is_gradient(entry) and _canonical(entry.type) not in _LIKE
+        entry for entry in fault.entries if not is_gradient(entry) and not takes_shape_alone(entry.type)
     ]
     ran = {operator_key(entry): entry.sequence for entry in forward if entry.direction == "output"}
     named = {(operator.graph, operator.name): operator for operator in fault.operators}

@@ -145,6 +145,10 @@ _VIEWS: Final = frozenset(
 )  # fmt: skip
 
 
+# A part of a gradient may be zero, as of a token without a target. All of it is judged at its own operator.
+_PARTS_OF_ONE: Final = frozenset(["narrow", "select", "slice", "split", "splitwithsizes", "unbind"])
+
+
 def makes_zeros(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with zeros on purpose."""
     return _plain(operator_type) in _ZEROS
@@ -258,6 +262,42 @@ def shared_memory(entry: TensorEntry, operators: Mapping[tuple[str, str], Operat
         yield name
 
 
+# Beginnings of canonical operator types.
+_SHARED: Final = ("allreduce", "allgather", "broadcast")  # return the same tensor to all ranks
+_SPLIT: Final = ("reducescatter", "alltoall", "recv", "receive")  # return another tensor to each rank
+_SHAPING: Final = ("broadcastto", "broadcasttensors", "broadcastgradientargs")  # local, despite the name
+_PARTS: Final = (*_SPLIT, "collectivescatter", "neighborexchange")
+
+
+def is_collective(operator_type: str) -> bool:
+    """Return True if an operator type is a collective operation, such as ``allreduce_`` or ``AllReduce``."""
+    name = _plain_collective(operator_type)
+    return name.startswith(_SHARED + _SPLIT) and not name.startswith(_SHAPING)
+
+
+def gives_all_the_same(operator_type: str) -> bool:
+    """Return True if an operator type returns the same tensor on all ranks, whatever the inputs are."""
+    name = _plain_collective(operator_type)
+    return name.startswith(_SHARED) and not name.startswith(_SHAPING)
+
+
+def gives_each_its_part(operator_type: str) -> bool:
+    """Return True if an operator type may return different tensors on the ranks, even for equal inputs."""
+    name = _plain_collective(operator_type)
+    return name.startswith(_PARTS) or name == "scatter"
+
+
+def takes_shape_alone(operator_type: str) -> bool:
+    """Return True if an operator of this type takes a tensor for its shape alone."""
+    return canonical(operator_type) in ("oneslike", "zeroslike")
+
+
+def _plain_collective(operator_type: str) -> str:
+    """Return the last part of an operator type in lower case letters and digits, without ``dist``."""
+    name = operator_type.rpartition(".")[2].rpartition(":")[2]
+    return "".join(letter for letter in name.lower() if letter.isalnum()).removeprefix("dist")
+
+
 def module_of(scope: Iterable[str]) -> str:
     """Return the path of a module as its parameters have it, given its scope. It is ``blocks.0`` for
     "Gradients", "Default", "blocks-ModuleList", "0-Block". Parts without a class are left out."""
@@ -284,7 +324,8 @@ class ValueFlow:
             self._sources |= dict.fromkeys(keys, operator.sources)
             zeros = [(operator.graph, source) in self._zeros for source in operator.sources]
             enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
-            if enough or makes_zeros(operator.type) or operator.recorded in initial:
+            part = operator.name.lower().startswith("gradients") and _plain(operator.type) in _PARTS_OF_ONE
+            if enough or part or makes_zeros(operator.type) or operator.recorded in initial:
                 self._zeros |= keys
             flags = [(operator.graph, source) in self._flags for source in operator.sources]
             either = all(map(any, zip(flags, zeros, strict=True)))

@@ -20,12 +20,13 @@ from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation_rules import number_text
-from mindinsight.server.debug.fault import gives_all_the_same, gives_each_its_part
 from mindinsight.server.debug.operator_links import (
     Fingerprint,
     canonical,
     draws_random,
     fingerprint,
+    gives_all_the_same,
+    gives_each_its_part,
     is_replaced,
 )
 from mindinsight.server.debug.recorded_statistics import AnyStatistics

@@ -33,10 +33,11 @@ from mindinsight.server.debug.conditions import (
 )
 from mindinsight.server.debug.conditions.expected_hits import Expectation, ExpectedHits, Standstill
 from mindinsight.server.debug.conditions.loss_scaling import skipped_scale
+from mindinsight.server.debug.conditions.masks import holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.depth_growth import DepthGrowth
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault import gaps_at
-from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
+from mindinsight.server.debug.fault_search import OriginSearch
 from mindinsight.server.debug.operator_links import ValueFlow, canonical, is_constant, is_replaced, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import (

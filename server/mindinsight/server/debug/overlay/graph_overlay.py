@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.conditions.masks import holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.examine import (
     OperatorKey,
     TensorResult,
@@ -16,12 +17,7 @@ from mindinsight.server.debug.examine import (
     operator_key,
 )
 from mindinsight.server.debug.fault import Fault, find_operator, find_step_fault
-from mindinsight.server.debug.fault_search import (
-    Measure,
-    OriginSearch,
-    holds_minus_infinity,
-    holds_plus_infinity,
-)
+from mindinsight.server.debug.fault_search import Measure, OriginSearch
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import is_replaced, is_view
 from mindinsight.server.debug.overlay.graph_join import Join, join, key_of

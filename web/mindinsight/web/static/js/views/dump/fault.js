@@ -143,7 +143,7 @@ function explainLink({ app, state, dumps }) {
 function allClear(app, { claims, damage }) {
   const reported = (/** @type {Said} */ claim) => claim.key === "claim.ranks.reported";
   const said = claims.filter((claim) => reported(claim) || (!isScope(claim) && claim.verdict !== "found"));
-  const harmless = claims.some(({ key }) => /^claim\.fault\.(masks|scaled|aside)$/.test(key));
+  const harmless = claims.some(({ key }) => /^claim\.fault\.(masks|scaled)$/.test(key));
   const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown" && !reported(claim));
   return h(
     "div",
