@@ -335,6 +335,23 @@ def test_rows_of_one_condition_are_folded_and_an_address_starts_the_check(
     expect(rows.last).to_contain_text("relu-op7")
 
 
+def test_a_dump_of_one_late_step_leads_to_the_rank_of_its_fault(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """The address has the step as soon as the dump is open, which nobody chose."""
+    for rank in range(2):
+        step = Dump(tmp_path / "base" / "dump", rank=rank).iteration(40)
+        step.input("Default/relu-op0", np.ones(4, np.float32))
+        step.output("Default/relu-op0", np.full(4, np.nan if rank else 1.0, np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump")
+    expect(page.get_by_label("Rank")).to_have_value("0")
+    page.get_by_role("button", name="Find the first fault").click()
+    expect(page.get_by_label("Rank")).to_have_value("1")
+    page.get_by_label("Rank").select_option("0")
+    expect(page.get_by_text("relu-op0 produced non-finite values")).to_be_visible()
+    expect(page.get_by_label("Rank")).to_have_value("0")
+
+
 def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
     page = shown()
     chooser = page.get_by_role("combobox", name="Dump", exact=True)

@@ -1612,3 +1612,37 @@ def a_division_by_zero_in_a_module(folder: Path) -> Question:
 @situation(never=ASIDE, exit_code=1)
 def a_division_by_zero_without_a_backward_pass(folder: Path) -> Question:
     return with_metric(folder, backward=False)
+
+
+@situation(makes=["claim.fault.aside", "claim.fault.met.data"], never=["claim.fault.made"], exit_code=1)
+def a_metric_that_an_attribute_brings_to_the_next_step(folder: Path) -> Question:
+    """No operator of either step brings it there: the first is named as what may have."""
+    question = with_metric(folder)
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default/fc-Linear"):
+        graph.node("mm", [graph.parameter("inputs0", (2,))], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(1)
+    step.input("Default/fc-Linear/mm-op0", floats(NAN, 1.0))
+    step.output("Default/fc-Linear/mm-op0", floats(NAN, 1.0))
+    return question
+
+
+@situation(makes=["claim.fault.made"], never=ASIDE, exit_code=1)
+def a_metric_of_zero_by_zero_before_a_logarithm_of_zero(folder: Path) -> Question:
+    """The operator that trains is named, though the metric ran before it."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        count = graph.node("sum", [graph.parameter("x", (2,))], (2,))
+        graph.node("div", [count, count], (2,))
+        loss = graph.node("log", [count], (2,))
+        ones = graph.node("ones_like", [loss], (2,))
+    with graph.scope("/Gradients/Default"):
+        graph.node("mul", [ones, count], (2,))
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.output("Default/sum-op0", floats(0.0, 1.0))
+    for operator, value in (("div", NAN), ("log", -INF)):
+        step.input(f"Default/{operator}-op0", floats(0.0, 1.0))
+        step.output(f"Default/{operator}-op0", floats(value, 0.0))
+    step.output("Default/ones_like-op0", floats(1.0, 1.0))
+    step.output("Gradients/Default/mul-op0", floats(INF, 1.0))
+    return ask(folder)

@@ -66,7 +66,7 @@ from mindinsight.server.curves.levels import (
     slight_fall,
     zero_end,
 )
-from mindinsight.server.curves.signs.validation_rises import FEWEST_EPOCHS
+from mindinsight.server.curves.signs.validation_rises import FEWEST_BESIDE, FEWEST_EPOCHS
 from mindinsight.server.store.run import Run
 
 NAMED: Final = 4  # scalars, settings or runs in a sentence
@@ -163,7 +163,13 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     limits = {"before": BEFORE, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "fall": SHOWN_FALL * PERCENT}
     limits |= {"steady": RISEN_STEADILY, "from": EARLY + 1}
-    limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_EPOCHS, "collapsed": COLLAPSED * PERCENT, "grown": GROWN}
+    limits |= {
+        "up": RUN_UP_FACTOR,
+        "few": FEWEST_EPOCHS,
+        "long": FEWEST_BESIDE,
+        "collapsed": COLLAPSED * PERCENT,
+        "grown": GROWN,
+    }
     parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
     ]

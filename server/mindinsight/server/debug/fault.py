@@ -64,6 +64,7 @@ class Fault:
     operators: Sequence[Operator] = field(default=(), compare=False, repr=False)
     later: int = 0  # outputs after the last non-finite one, if the values went no further
     last: str = ""  # operator of the last non-finite one, if it is another
+    before: tuple[Claim, ...] = ()  # about non-finite values of earlier steps, which may have brought it
 
     @property
     def kind(self) -> Kind:
@@ -133,7 +134,7 @@ class Fault:
         others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
         values = {"operator": entry.operator, "n": len(others), "inputs": others}
         also = [Claim("claim.fault.met.also", "note", values)] if others else []
-        return (self.headline, *also, *self._written)
+        return (self.headline, *also, *self._written, *self.before)
 
     @property
     def _written(self) -> Iterator[Claim]:
@@ -261,9 +262,7 @@ class Report:
         if self.no_overflow:
             mode = Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode})
             return (checked if self.checked else mode,)
-        first = self.coverage.claims
-        if self.faults:
-            first = (*self.faults[0].claims, *self.coverage.aside_claim)
+        first = self.faults[0].claims if self.faults else self.coverage.claims
         whole = self.coverage.judged == self.coverage.tensors
         whole = whole and not (self.coverage.masks or self.coverage.scaled or self.coverage.aside)
         if self.checked and whole and not self.faults and not self.damage:
@@ -404,6 +403,9 @@ def search_faults(
         if report.faults and not every and not report.faults[-1].is_received:
             report.faults = report.faults[-1:]  # the ranks before received it from this one
             break
+    if report.faults and report.coverage.aside:
+        before = tuple(report.coverage.aside_claim)
+        report.faults[0] = replace(report.faults[0], before=before)
     yield report
 
 

@@ -135,12 +135,19 @@ class OriginSearch:
 
         An operator that produced non-finite values has priority over operators that received them earlier,
         because many receive masks of infinities. With ``certain``, only operators that produced them count.
+        Those whose results no recorded operator that trains uses count if no other produced them.
         """
+        origin = self._first_origin(certain, self._unused)
+        if origin is None or origin.kind == "made" or not self._unused:
+            return origin
+        return self._first_origin(True, frozenset()) or origin
+
+    def _first_origin(self, certain: bool, spared: frozenset[OperatorKey]) -> Origin | None:
         met: Origin | None = None
         harmless: Origin | None = None  # received, without effect on outputs
         for position in self._non_finite_positions():
             entry = self._entries[position]
-            if self._masks.is_mask(position) or self.is_aside(entry):
+            if self._masks.is_mask(position) or operator_key(entry) in spared:
                 continue
             output = entry.direction == "output"
             received = self._first_with(self._inputs_of(entry), "non_finite") if output else position

@@ -70,10 +70,10 @@ def early_rise(levels: Levels) -> EarlyRise | None:
 
 
 def escape(levels: Levels) -> float | None:
-    """Return the last level of a curve that falls below zero by a thousand times its first level, or more,
-    and still falls, or None."""
+    """Return the last level of a curve that falls below zero by a thousand times its first ten values, or
+    more, and still falls, or None."""
     falls = bool((np.diff(levels.levels[-_LAST:]) < 0).all())
-    scale = max(abs(levels.begin), float(np.abs(levels.values[:EARLY]).max()))
+    scale = float(np.abs(levels.values[:EARLY]).max())
     return levels.end if falls and scale > 0 and levels.end < -ESCAPED * scale else None
 
 

@@ -314,11 +314,11 @@ async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response
 
     A rule over scalars raises one alert for each stretch of a run's scalar, 20 at most. It stands for
     `count` points from `step` on, with up to 9 others between them, and `value` is the first of them.
-    `ongoing` is true if the newest point is among them. `recovery` is the claim at which step the scalar
-    recovered, null before that. Non-finite values are text. `dump` is the dump of this step that the
-    training code recorded with the alert, of rank `dump_rank`. `left_out` counts
-    recorded alerts of any level that are not included because they cannot be read, or because their run has
-    too many newer ones. `archived` counts alerts that are not included because their run is archived.
+    `ongoing` is true if the newest point of a run that goes on is among them. `recovery` is the claim at
+    which step the scalar recovered, null before that. Non-finite values are text. `dump` is the dump of this
+    step that the training code recorded with the alert, of rank `dump_rank`. `left_out` counts recorded
+    alerts of any level that are not included because they cannot be read, or because their run has too many
+    newer ones. `archived` counts alerts that are not included because their run is archived.
     """
     return JSONResponse(await run_in_threadpool(alert_list, state.service, query))
 
@@ -416,5 +416,6 @@ def _non_finite_kinds(source: Source, row: int, run: Run | None) -> list[str]:
     if series is None or source.counts is None:
         return []
     values = series.values_from(int(source.keys[row]))
+    values = values[: int(source.keys[row + 1] - source.keys[row])] if row + 1 < len(source.keys) else values
     counts = {"NaN": np.isnan(values), "+Inf": np.isposinf(values), "−Inf": np.isneginf(values)}
     return [f"{count} × {name}" for name, held in counts.items() if (count := int(held.sum()))]

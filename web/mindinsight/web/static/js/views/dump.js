@@ -67,6 +67,9 @@ export async function mount(root, app) {
   };
 }
 
+/** Return whether the address names a step or a rank. @param {import("../core/types.js").App} app */
+const namesPlace = ({ url }) => url.get("step") !== null || url.get("rank") !== null;
+
 /** Page of one dump with its tabs and the panel of an operator. */
 class Dumps {
   /** @param {HTMLElement} root @param {App} app */
@@ -83,6 +86,7 @@ class Dumps {
       dumps: [],
       comparison: 0,
       look: null,
+      asked: namesPlace(app),
       change: (changes) => this.change(changes),
     };
     this.reading = latest();
@@ -127,6 +131,7 @@ class Dumps {
   /** Show what the address names after it changed. */
   reread() {
     Object.assign(this.page.state, readState(this.page.app));
+    this.page.asked = namesPlace(this.page.app);
     this.restart();
   }
 
@@ -137,6 +142,8 @@ class Dumps {
       (key) => state[key] !== changes[key],
     );
     Object.assign(state, changes);
+    this.page.asked =
+      !keys.includes("dump") && (this.page.asked || keys.includes("step") || keys.includes("rank"));
     if (keys.includes("dump")) this.read(() => this.changed(keys));
     else this.changed(keys);
   }

@@ -26,9 +26,11 @@ export function header(page) {
     onchange: (tab) => change({ tab: /** @type {import("./state.js").State["tab"]} */ (tab) }),
   });
   const steps = summary?.ranks.some((rank) => rank.steps.length);
-  const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), {
-    class: "primary",
-  });
+  const find = () => {
+    page.asked = false;
+    change({ tab: "check", operator: "", tensor: "" });
+  };
+  const fault = button(t("dump.find_fault"), find, { class: "primary" });
   fault.prepend(icon("search"));
   const origin =
     summary &&

@@ -37,6 +37,7 @@
  * @property {{dump: string, answer: import("../../core/answers.js").FirstFaults} | null} [faults] found just
  *   now
  * @property {{dump: string, check: number, common: boolean} | null} [check] the check that was run last
+ * @property {boolean} asked whether the address or somebody named the step or rank that is shown
  * @property {(some: Partial<State>) => void} change
  */
 

@@ -113,9 +113,8 @@ function conditionSection(page) {
  * @param {Page} page
  * @param {CheckFinding[]} findings
  */
-function follow({ app, state, check, change }, [first]) {
-  const named = app.url.get("step") !== null || app.url.get("rank") !== null;
-  if (!first || !check?.common || named || (first.step === state.step && first.rank === state.rank)) {
+function follow({ state, check, asked, change }, [first]) {
+  if (!first || !check?.common || asked || (first.step === state.step && first.rank === state.rank)) {
     return false;
   }
   change({ rank: first.rank, step: first.step });

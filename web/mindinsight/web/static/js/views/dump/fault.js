@@ -112,10 +112,9 @@ function hasRanks({ summary }) {
  * @param {FirstFaults} answer
  */
 function follow(page, answer) {
-  const { state, app } = page;
+  const { state } = page;
   const [fault] = answer.faults;
-  const named = app.url.get("step") !== null || app.url.get("rank") !== null;
-  if (!fault || (state.only ? !hasRanks(page) : named)) return false;
+  if (!fault || (state.only ? !hasRanks(page) : page.asked)) return false;
   if (fault.step === state.step && fault.rank === state.rank) return false;
   page.faults = { dump: state.dump, answer };
   page.change({ rank: fault.rank, step: fault.step });
