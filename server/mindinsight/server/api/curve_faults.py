@@ -90,6 +90,7 @@ _RATE: Final = re.compile(
 )
 _RISES: Final = ("claim.explain.rises", "claim.explain.rises_at", "claim.explain.only_rises")
 _WHOLE: Final = {"", "loss", "total", "train", "training"}  # words in the name of a loss of several terms
+_ROUNDING: Final = 1e-6  # of the largest rate: less below zero is what a schedule's arithmetic leaves
 _SCALED_DOWN: Final = 0.8  # of the overflows: a scaler with hysteresis may pass over some
 # Norms of gradients are clipped at one to ten: what grows to less began near zero, as adapters do.
 _ORDINARY: Final = 10.0
@@ -482,7 +483,8 @@ def _zero_rates(run: Run) -> Iterator[Claim]:
     """Yield a claim if all learning rates are zero at all steps, or for the last quarter of the run."""
     lines = [(tag, run.scalars[tag].line()) for tag in sorted(run.scalars) if _RATE.search(tag)]
     for tag, line in lines:
-        if len(below := np.flatnonzero(line.values < 0)):
+        least = -_ROUNDING * float(np.nanmax(np.abs(line.values), initial=0.0))
+        if len(below := np.flatnonzero(line.values < least)):
             facts = {"tag": tag, "step": int(line.steps[below[0]]), "n": len(below)}
             yield fault_claim("negative_rate", run, tag, facts)
             return

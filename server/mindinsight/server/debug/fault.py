@@ -547,10 +547,12 @@ def find_step_fault(
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
+    complete: bool = False,
 ) -> Fault | None:
     """Return the fault of one rank and step, or None if all tensors that ``measure`` knows are finite.
-    With ``certain``, only an operator that produced non-finite values from finite inputs counts."""
-    search = OriginSearch(entries, operators, measure)
+    With ``certain``, only an operator that produced non-finite values from finite inputs counts.
+    ``complete`` says that all operators of the step were recorded."""
+    search = OriginSearch(entries, operators, measure, complete=complete)
     origin = search.origin(certain)
     if origin is None:
         return None

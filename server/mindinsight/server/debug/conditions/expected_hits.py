@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import statistics as numbers
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -60,6 +61,7 @@ _VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dea
 _TOO_SMALL: Final = 1e-5  # of a parameter, below which its gradient moves it by less than the check's limit
 _FINISHED: Final = 1e-6  # loss, a thousand times the limit of a gradient that vanishes: both are as small
 _SLIGHT_GROWTH: Final = 0.1  # of other weights: one that is as small, such as a scale from zero, may double
+_BEFORE_BACKWARD: Final = 8  # outputs in front of a backward pass among which its loss is looked for
 _FEW: Final = 0.5  # of the values of a parameter: where most change, their mean counts
 _FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
 
@@ -96,31 +98,48 @@ class ExpectedHits:
         ]
         sizes = [self._magnitude(loss) for loss in losses]
         small = [size is not None and size <= _FINISHED for size in sizes]
-        later = bool(losses) and (_size(entry) == 1 or entry.sequence >= min(own.sequence for own in losses))
-        return losses[0] if later and all(small) else None
+        if not losses or not all(small):
+            return None
+        later = entry.sequence >= min(own.sequence for own in losses)
+        makers = [self._operators.get(own.recorded) for own in losses]
+        summed = any(entry.operator in maker.sources for maker in makers if maker)
+        return losses[0] if later or summed or self._elements(entry) == 1 else None
 
     @cached_property
     def _losses(self) -> list[tuple[int, int, TensorEntry]]:
-        """First and last position of each backward pass, with the last single number before it."""
+        """First and last position of each backward pass, with the loss in front of it: what PyTorch's
+        ``ones_like`` takes, else the last single number of the outputs before."""
         passes: list[tuple[int, int, TensorEntry]] = []
-        loss: TensorEntry | None = None
+        recent: deque[TensorEntry] = deque(maxlen=_BEFORE_BACKWARD)
         backward = False
         for entry in self._given.values():
             if entry.direction != "output":
                 continue
             if not is_gradient(entry):
+                recent.append(entry)
                 backward = False
-                single = _size(entry) == 1 and "float" in entry.dtype
-                if single and canonical(entry.type) == "oneslike":  # PyTorch's gradient of the loss itself
-                    loss = self._source(entry) or loss
-                elif single and not is_constant(entry.type):
-                    loss = entry
             elif backward:
                 passes[-1] = (passes[-1][0], entry.sequence, passes[-1][2])
-            elif loss is not None:
+            elif (loss := self._loss_of(recent)) is not None:
                 passes.append((entry.sequence, entry.sequence, loss))
                 backward = True
         return passes
+
+    def _loss_of(self, recent: Iterable[TensorEntry]) -> TensorEntry | None:
+        loss: TensorEntry | None = None
+        for entry in filter(self._is_number, recent):
+            if canonical(entry.type) == "oneslike":  # PyTorch's gradient of the loss itself
+                loss = self._source(entry) or loss
+            elif not is_constant(entry.type):
+                loss = entry
+        return loss
+
+    def _is_number(self, entry: TensorEntry) -> bool:
+        """Return True if a tensor is one number. It is measured if the dump does not list its shape."""
+        (result,) = self._measure([entry]) if entry.shape is None else (None,)
+        known = result.measurement if result else None
+        shape, dtype = (known.shape, known.dtype) if known else (entry.shape, entry.dtype)
+        return shape is not None and math.prod(shape) == 1 and "float" in dtype
 
     def of_zeros(self, entry: TensorEntry) -> Expectation:
         """Return "equal" for a difference that is zero because both its inputs have the same values, as that
@@ -261,7 +280,7 @@ class ExpectedHits:
         takes the parameter: what it returns then is the gradient of the module's input."""
         taken = {entry.operator, *(view.name for view in self._views(entry))}
         return any(
-            _size(output) == _size(entry)
+            self._elements(output) == self._elements(entry)
             and (taken.isdisjoint(operator.sources) or canonical(operator.type) in _OF_PARAMETERS)
             for operator, output in self._backward.get(_module(entry), ())
         )
@@ -283,7 +302,7 @@ class ExpectedHits:
         sizes = [
             self._magnitude(output)
             for operator, output in self._backward.get(_module(entry), ())
-            if _size(output) == _size(entry) is not None
+            if self._elements(output) == self._elements(entry) is not None
             and (
                 self._is_of_parameter(operator, output, sums)
                 if canonical(operator.type) in _OF_PARAMETERS
@@ -298,7 +317,9 @@ class ExpectedHits:
         """Return True if an output of a backward operator is the gradient of the bias, else of the weight."""
         slot, last = int(output.slot), len(operator.outputs) - 1
         before = self._given.get((operator.recorded, "output", str(last - 1)))
-        beside = before is not None and _size(before) == _size(output)  # the weight before the bias
+        beside = before is not None and self._elements(before) == self._elements(
+            output
+        )  # the weight before the bias
         return slot == (last - 1 if beside and not bias else last)
 
     @cached_property
@@ -337,7 +358,7 @@ class ExpectedHits:
             _plain(module_of(operator.scope)) == _module(entry)
             and (output := self._outputs.get(operator.name)) is not None
             and is_gradient(output)
-            and _size(output) == _size(entry) is not None
+            and self._elements(output) == self._elements(entry) is not None
             and self._cancels(output, _VANISHED)
             for operator in self._operators.values()
             if canonical(operator.type) in _SUMS | _OF_PARAMETERS
@@ -377,6 +398,12 @@ class ExpectedHits:
         unknown."""
         operator = self._operators.get(output.recorded)
         return self._outputs.get(operator.sources[0]) if operator and operator.sources else None
+
+    def _elements(self, entry: TensorEntry) -> int | None:
+        """Return the number of elements of a tensor, measured if the dump does not list its shape."""
+        size = _size(entry)
+        known = self._statistics(entry) if size is None else None
+        return known.count if known else size
 
     def _statistics(self, entry: TensorEntry | None) -> AnyStatistics | None:
         if entry is None:

@@ -16,7 +16,7 @@ from mindinsight.server.debug.examine import (
     is_non_finite,
     operator_key,
 )
-from mindinsight.server.debug.fault import Fault, find_operator, find_step_fault
+from mindinsight.server.debug.fault import Fault, find_operator, find_step_fault, gaps_at
 from mindinsight.server.debug.fault_search import Measure, OriginSearch
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import is_replaced, is_view
@@ -359,7 +359,8 @@ def fault_of(listing: Listing, results: Sequence[TensorResult], done: bool) -> F
     if not any(map(is_non_finite, results)):
         return None
     operators = tuple(listing.operators.values())
-    fault = find_step_fault(listing.entries, operators, _measured(results), certain=not done)
+    complete = not gaps_at(listing.dump, [listing.rank], [listing.step])
+    fault = find_step_fault(listing.entries, operators, _measured(results), not done, complete)
     # The operator of an unknown origin is only the nearest known one.
     return None if fault is None or fault.kind == "unknown" else fault
 
