@@ -73,7 +73,7 @@ def test_the_executor_is_smaller_than_the_one_before() -> None:
     assert sum(map(lines_of_code, files)) < EXECUTOR_LINES
 
 
-CODE_LINES = 64_450
+CODE_LINES = 64_500
 
 
 def test_the_code_does_not_grow() -> None:
