@@ -409,7 +409,7 @@ EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about 
 
 
 def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
-    """Yield a claim for each reason of expected hits but "growing", "masked" and "aside". Hits that are not
+    """Yield a claim for each reason of expected hits but "growing" and "masked". Hits that are not
     expected are left out."""
     by_reason: dict[str, dict[str, list[Hit]]] = {}
     for hit in hits:

@@ -252,7 +252,7 @@ class _Evidence:
         overflow = watchpoint.condition in _OF_OVERFLOW
         judged = verdict.hit and common and (overflow or watchpoint.condition in _OF_ZEROS)
         if judged and self._search(entry.rank, entry.step).is_aside(entry):
-            return Hit(watchpoint, result, Verdict(False), expected="aside" if overflow else "")
+            return Hit(watchpoint, result, Verdict(False))  # which the first fault tells
         if judged and overflow and self.skipped(entry):
             verdict = Verdict(False)
         if verdict.hit and common and watchpoint.condition in _OF_ZEROS:

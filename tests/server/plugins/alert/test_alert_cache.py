@@ -12,7 +12,14 @@ import pytest
 from mindinsight.server.http.service import Service
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.plugins.alert import alert_cache, rule_evaluation
-from mindinsight.server.plugins.alert.alert_cache import AlertCache, AlertsQuery, Source, alert_list, left_out
+from mindinsight.server.plugins.alert.alert_cache import (
+    AlertCache,
+    AlertsQuery,
+    Source,
+    alert_list,
+    left_out,
+    rule_claim,
+)
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.store import Store
@@ -153,3 +160,18 @@ def test_of_some_runs_and_a_part_of_them(service: Service) -> None:
     part_of_them = alert_list(service, AlertsQuery(skip=1, limit=1))
     assert ([alert["run"] for alert in part_of_them["alerts"]], part_of_them["total"]) == (["./b"], 2)
     assert alert_list(service, AlertsQuery(level=["info"]))["alerts"] == []
+
+
+def test_each_stretch_counts_its_own_values(tmp_path: Path) -> None:
+    """NaN and infinity 40 steps apart are two alerts, of which neither is both."""
+    with SummaryRecord(tmp_path / "base" / "a") as record:
+        for step in range(60):
+            record.add_value("scalar", "loss", {10: np.nan, 11: np.nan, 50: np.inf}.get(step, 1.0))
+            record.record(step)
+    store = Store()
+    Loader(Settings(tmp_path / "base", tmp_path / "workspace", workers=1), store).load()
+    snapshot = store.snapshot()
+    (source,) = AlertCache().sources(snapshot, {"nan": RULES["nan"]}, NOW)
+    claims = [rule_claim(source, row, RULES["nan"], snapshot.runs["./a"]) for row in range(2)]
+    assert [claim and claim.key for claim in claims] == ["claim.alert.non_finite"] * 2
+    assert (source.steps.tolist(), source.recovered) == ([10, 50], (12, 51))

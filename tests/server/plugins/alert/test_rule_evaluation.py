@@ -16,6 +16,7 @@ from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
     Divergences,
     JobWatch,
+    RuleIntervals,
     recoveries,
     rule_intervals,
     series_of_rule,
@@ -26,6 +27,12 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 from mindinsight.server.types import Doubles, FileState, Ints
 from mindinsight.server.workspace.alert_rules import Rule
+
+
+def back(state: RuleIntervals) -> int | None:
+    """The step of the first value after the last interval."""
+    return recoveries(state, stretches(state.intervals))[-1] if len(state.steps) else None
+
 
 STRAYS = {"1": Rule("strays", "loss*")}
 
@@ -245,11 +252,11 @@ def ratio(loss: list[float], other: list[float]) -> Any:
 
 def test_a_formula_is_evaluated_where_its_scalars_share_a_step() -> None:
     before = rule_intervals(None, ratio([1, 8, 1, 8], [2, 2]), "above", 3)
-    assert (before.steps.tolist(), before.values.tolist(), before.recovered) == ([1], [4.0], None)
+    assert (before.steps.tolist(), before.values.tolist(), back(before)) == ([1], [4.0], None)
     after = rule_intervals(before, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3)
     assert (after.steps.tolist(), after.intervals.counts.tolist()) == ([1, 3], [1, 1])
     assert rule_intervals(after, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3) is after
-    assert rule_intervals(None, ratio([1, 2], [2]), "above", 3).recovered is None
+    assert back(rule_intervals(None, ratio([1, 2], [2]), "above", 3)) is None
 
 
 @pytest.mark.parametrize(
@@ -267,12 +274,12 @@ def test_a_scalar_recovers_with_the_first_value_after_the_last_interval(
     values: list[float], recovered: int | None
 ) -> None:
     whole = part(range(4), values)
-    assert rule_intervals(None, series(4, whole), "above", 5).recovered == recovered
+    assert back(rule_intervals(None, series(4, whole), "above", 5)) == recovered
     state = None
     for count in range(1, 5):  # one point after the other
         state = rule_intervals(state, series(count, part(range(count), values[:count])), "above", 5)
     assert state is not None
-    assert state.recovered == recovered
+    assert back(state) == recovered
 
 
 def test_points_recorded_before_a_rule_are_left_out() -> None:
@@ -317,35 +324,46 @@ def test_a_run_that_ended_is_never_silent(tmp_path: Path) -> None:
     assert silent_since(run_at(tmp_path), 5, 9e9) is None
 
 
-def of_points(high: Iterable[int], count: int = 400) -> tuple[Run, ScalarSeries]:
+def of_points(high: Iterable[int], count: int = 400) -> ScalarSeries:
     values = np.ones(count)
     values[list(high)] = 3.0
-    series = series_of_jobs(values)
-    return Run("./run", "run", "/base", "./run", None, 0.0, 0.0, 0, scalars={"loss": series}), series
+    return series_of_jobs(values)
 
 
 def test_a_second_stretch_is_an_alert_of_its_own() -> None:
     """Three points at the begin and six at step 300 are two faults, whatever comes between them."""
-    run, series = of_points([0, 1, 2, *range(300, 306)])
+    series = of_points([0, 1, 2, *range(300, 306)])
     state = rule_intervals(None, series, "above", 1.7)
     first = stretches(state.intervals)
     assert state.steps[first].tolist() == [0, 300]
     assert np.add.reduceat(state.intervals.counts, first).tolist() == [3, 6]
-    assert recoveries(run, "loss", state.intervals, first) == [3]
-    assert state.recovered == 306
+    assert recoveries(state, first) == (3, 306)
 
 
 def test_points_that_flicker_about_a_limit_are_one_alert() -> None:
-    run, series = of_points(range(100, 200, 5))
+    series = of_points(range(100, 200, 5))
     state = rule_intervals(None, series, "above", 1.7)
     first = stretches(state.intervals)
     assert state.steps[first].tolist() == [100]
-    assert recoveries(run, "loss", state.intervals, first) == []
+    assert recoveries(state, first) == (196,)
 
 
 def test_more_stretches_than_twenty_are_in_the_last() -> None:
-    _, series = of_points(range(0, 1200, 20), 1200)
+    series = of_points(range(0, 1200, 20), 1200)
     state = rule_intervals(None, series, "above", 1.7)
     first = stretches(state.intervals)
     assert len(first) == 20
     assert np.add.reduceat(state.intervals.counts, first).tolist() == [*[1] * 19, 41]
+
+
+def test_stretches_of_a_series_that_grows_recover_where_those_of_all_of_it_do() -> None:
+    values = np.ones(400)
+    values[[0, 1, *range(50, 60), 61, 399]] = 3.0
+    values[60] = np.nan
+    state = None
+    for count in range(1, 401):
+        state = rule_intervals(
+            state, series(count, part(range(count), values[:count].tolist())), "above", 1.7
+        )
+    assert state is not None
+    assert recoveries(state, stretches(state.intervals)) == (2, 62, None)

@@ -1,4 +1,4 @@
-"""Rises of a curve that its levels do not show: at its very end, at its begin, and below zero."""
+"""What levels do not show of a curve: rises at its ends, falls far below zero, and slower steps."""
 
 from dataclasses import dataclass
 from typing import Final

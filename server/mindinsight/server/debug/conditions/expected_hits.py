@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from mindinsight.server.debug.recorded_statistics import AnyStatistics
     from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
-Expectation: TypeAlias = Literal[
-    "", "growing", "cancelled", "small", "few", "finished", "aside", "equal", "masked"
-]
+Expectation: TypeAlias = Literal["", "growing", "cancelled", "small", "few", "finished", "equal", "masked"]
 Standstill: TypeAlias = Literal[
     "purpose",
     "trained",

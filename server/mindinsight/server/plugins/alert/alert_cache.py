@@ -182,7 +182,7 @@ def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.R
         values=state.values[first],
         counts=np.add.reduceat(intervals.counts, first),
         ongoing=intervals.ongoing and not run.finished,
-        recovered=(*rule_evaluation.recoveries(run, key[1], intervals, first), state.recovered),
+        recovered=rule_evaluation.recoveries(state, first),
         placeholders=placeholders,
     )
 

@@ -12,7 +12,6 @@ from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, 
 from mindinsight.server.curves.formulas import BadFormula, parse_formula
 from mindinsight.server.curves.rank_anomaly import OutlierKind, RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
-from mindinsight.server.errors import Gone
 from mindinsight.server.store.formula_series import PREFIX, FormulaSeries, formula_series
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
@@ -30,10 +29,12 @@ class RuleIntervals:
     steps: Ints  # [e]
     walls: Doubles  # [e] Unix seconds
     values: Doubles  # [e]
-    recovered: int | None = None  # step of the first value after the last interval at which the rule fails
+    recovered: Ints  # [e] step of the first value after each, `NOT_YET` without one
 
 
-_NOTHING: Final = RuleIntervals(-1, -1, NO_INTERVALS, NO_INTERVALS.rows, np.zeros(0), np.zeros(0))
+NOT_YET: Final = np.iinfo(np.int64).min
+_NO_ROWS: Final = NO_INTERVALS.rows
+_NOTHING: Final = RuleIntervals(-1, -1, NO_INTERVALS, _NO_ROWS, np.zeros(0), np.zeros(0), _NO_ROWS)
 
 
 def rule_intervals(
@@ -58,7 +59,7 @@ def rule_intervals(
         before, starts = _NOTHING, NO_INTERVALS.rows
         steps, walls, values = line.steps, line.walls, line.values
     else:
-        waits = before.recovered is None and len(before.steps)
+        waits = len(before.recovered) and before.recovered[-1] == NOT_YET
         new_values = series.values_from(before.intervals.end)
         if not waits and not holds(condition, limit, new_values).any():  # almost always: no copies
             unchanged = replace(before.intervals, end=series.count)
@@ -75,21 +76,20 @@ def rule_intervals(
         np.concatenate([before.steps, steps[first]]),
         np.concatenate([before.walls, walls[first]]),
         np.concatenate([before.values, values[first].astype(np.float64)]),
-        _recovered(condition, intervals, known, steps, values),
+        _recovered(before.recovered, intervals, known, steps, values),
     )
 
 
-def _recovered(
-    condition: Condition, intervals: Intervals, known: int, steps: Ints, values: Floats
-) -> int | None:
-    """Return the first step after the last interval with a value, or None if there is none yet. `steps`
-    and `values` are the rows from row `known` on. NaN is neither above nor below a limit, so it ends an
-    interval and is no recovery."""
-    if not len(intervals.rows):
-        return None
-    end = max(int(intervals.rows[-1] + intervals.counts[-1]) - known, 0)
-    back = np.flatnonzero(~np.isnan(values[end:]))
-    return int(steps[end + back[0]]) if len(back) else None
+def _recovered(before: Ints, intervals: Intervals, known: int, steps: Ints, values: Floats) -> Ints:
+    """Return the first step after each interval with a value, `NOT_YET` if there is none. `before` are those
+    of the intervals that were known. `steps` and `values` are the rows from row `known` on. NaN is neither
+    above nor below a limit, so it ends an interval and is no recovery."""
+    there = steps[~np.isnan(values)]
+    rows = np.flatnonzero(~np.isnan(values))
+    after = np.searchsorted(rows, intervals.rows + intervals.counts - known)
+    recovered = np.append(there, NOT_YET)[after]
+    recovered[: len(before)] = np.where(before == NOT_YET, recovered[: len(before)], before)
+    return recovered
 
 
 _BETWEEN: Final = 10  # points that end a stretch: of a scalar that flickers about a limit fewer lie between
@@ -104,22 +104,11 @@ def stretches(intervals: Intervals) -> Ints:
     return np.flatnonzero(np.concatenate([[True], apart]))[:_STRETCHES]
 
 
-def recoveries(run: Run, tag: str, intervals: Intervals, first: Ints) -> list[int | None]:
-    """Return the step of the first value after each stretch but the last, None if it is unknown. ``first``
-    are the intervals at which stretches begin."""
-    series = series_of_rule(run, tag).get(tag) if len(first) > 1 else None
-    try:
-        line = series.line() if isinstance(series, FormulaSeries) else series.tail(0) if series else None
-    except Gone:  # the file was removed
-        line = None
-    if line is None:
-        return [None] * (len(first) - 1)
-    steps = []
-    for number in (first[1:] - 1).tolist():
-        end = int(intervals.rows[number] + intervals.counts[number])
-        back = np.flatnonzero(~np.isnan(line.values[end : end + _BETWEEN]))
-        steps.append(int(line.steps[end + back[0]]) if len(back) else None)
-    return steps
+def recoveries(state: RuleIntervals, first: Ints) -> tuple[int | None, ...]:
+    """Return the step of the first value after each stretch, None without one. ``first`` are the intervals at
+    which stretches begin."""
+    last = state.recovered[np.append(first[1:], len(state.recovered)) - 1]
+    return tuple(None if step == NOT_YET else step for step in last.tolist())
 
 
 def series_of_rule(run: Run, tags: str) -> dict[str, ScalarSeries | FormulaSeries]:
