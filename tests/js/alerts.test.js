@@ -226,6 +226,7 @@ test("alerts of one event on the ranks of a job are one, with the other ranks", 
     of("./job/1", { title: "weights differ" }),
     of("./other", { title: "the loss jumped to 7" }),
     of("./else", { title: "the loss jumped to 7" }),
+    of("./job/1", { title: "the loss jumped to 9" }), // of a second start of the rank
   ];
   const events = foldRanks(jobs, [...jump, ...others]);
   assert.deepEqual(
@@ -236,6 +237,7 @@ test("alerts of one event on the ranks of a job are one, with the other ranks", 
       ["./job/1", 7, []],
       ["./other", 7, []],
       ["./else", 7, []],
+      ["./job/1", 7, []],
     ],
   );
 });

@@ -95,7 +95,7 @@ export function dumpsFirst(alerts) {
  * @returns {{alert: Alert, ranks: number[]}[]} with the other ranks
  */
 export function foldRanks(app, alerts) {
-  /** @type {Map<string, {alert: Alert, ranks: number[]}>} */
+  /** @type {Map<string, {alert: Alert, ranks: number[], all: Set<unknown>}>} */
   const events = new Map();
   for (const alert of alerts) {
     const { job, rank } = app.selection.run(alert.run) ?? {};
@@ -103,8 +103,12 @@ export function foldRanks(app, alerts) {
     const of = typeof rank === "number" && !alert.other_run ? ["job", job] : [alert.id];
     const key = JSON.stringify([...of, alert.step, alert.level, alert.rule, alert.tag, title]);
     const known = events.get(key);
-    if (known && typeof rank === "number") known.ranks.push(rank);
-    else events.set(key, { alert, ranks: [] });
+    if (!known || known.all.has(rank)) {
+      events.set(known ? alert.id : key, { alert, ranks: [], all: new Set([rank]) }); // or of another start
+    } else if (typeof rank === "number") {
+      known.ranks.push(rank);
+      known.all.add(rank);
+    }
   }
   return [...events.values()];
 }
